@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-slow test-lowest test-newest test-browser bench dist docs images clean
+.PHONY: demo test test-slow test-lowest test-newest test-browser bench dist docs images clean clean-kernels
 
 demo: .venv/cli.stamp
 	$(BIN)/vicinal demo --force
@@ -59,7 +59,7 @@ docs: .venv/docs.stamp
 	$(BIN)/sphinx-build -W --keep-going -q docs build/docs
 
 images: .venv/cli.stamp
-	$(BIN)/vicinal demo graphs -o docs/images --force
+	$(BIN)/python docs/images/front.py
 
 .venv/%.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
@@ -70,5 +70,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
+# Compiled kernels, for example after a change of one that kernels in other files call.
+clean-kernels:
+	find src tests -name '*.nbi' -delete -o -name '*.nbc' -delete
+
 clean:
-	rm -rf .venv .venv-lowest .venv-newest dist demo-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-lowest .venv-newest dist demo-out study-out report-screenshots build docs/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis

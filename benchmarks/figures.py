@@ -198,7 +198,6 @@ SUITES: dict[str, Callable[..., float]] = {
     "overhead": overhead_value,
     "products": table_value,
     "retrieval": table_value,
-    "growing": table_value,
     "rerank": rerank_value,
     "shapes": table_value,
     "start": start_value,

@@ -95,8 +95,8 @@ def compare(problem: Problem, n_replicates: int) -> dict[str, Any]:
 
 def problems() -> Iterator[Problem]:
     """Segments and rolls of the study of proximity graphs, shapes, tables and images."""
+    from studies.proximity_graphs import IMAGE_NOISE, ROLL_NOISE, make_segments
     from vicinal.datasets import make_swiss_roll
-    from vicinal.studies.proximity_graphs import IMAGE_NOISE, ROLL_NOISE, make_segments
 
     for repeat in range(N_REPEATS):
         for noise, std in IMAGE_NOISE.items():

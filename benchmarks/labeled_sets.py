@@ -66,7 +66,7 @@ def shapes() -> Iterator[LabeledSet]:
 def real() -> Iterator[LabeledSet]:
     """Tables and images with classes; columns of tables are standardised, missing values become means."""
     for name in UCI:
-        from vicinal.datasets import load_uci_table
+        from studies.loaders import load_uci_table
 
         X, y = load_uci_table(name, folder())
         X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)

@@ -20,7 +20,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.report import write_results
-from vicinal.datasets import make_mixed_table
 
 # From a table and the number of groups to clusters.
 Method = Callable[[Any, int], np.ndarray]
@@ -43,6 +42,10 @@ WEAK: dict[str, Any] = {
     "n_noise": 2,
     "missing": 0.05,
 }
+# Of generated tables: fewest categories that depend on the group, and numbers of those that do not, in turn.
+MIN_CATEGORIES, NOISE_CATEGORIES = 4, (2, 3, 4, 5)
+# Powers of ten that columns of numbers are scaled by.
+UNITS = (-2.0, 3.0)
 LOCATIONS: dict[str, dict[str, Any]] = {
     "numbers": {"n_categorical": 0},
     "categories": {"n_numeric": 0},
@@ -114,6 +117,65 @@ def _tables(n_seeds: int) -> Iterator[LabeledTable]:
     yield from _penguins()
     yield from _keel()
     yield from _soybean()
+
+
+def make_mixed_table(
+    n_rows: int = 300,
+    *,
+    n_groups: int = 3,
+    n_numeric: int = 8,
+    n_categorical: int = 8,
+    n_noise: int = 0,
+    separation: float = 8.0,
+    purity: float = 0.8,
+    missing: float = 0.0,
+    random_state: int = 0,
+) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """A table of numbers and categories with groups of rows of equal size, and the group of each row.
+
+    Numbers are normally distributed around the centre of the group, each column in its own unit;
+    ``separation`` is the distance of the two nearest centres in standard deviations. A category is that of
+    the group with probability ``purity``. ``n_noise`` columns of each kind do not depend on the group.
+    Missing values are None.
+    """
+    rng = np.random.default_rng(random_state)
+    group = np.arange(n_rows) % n_groups
+    table: dict[str, np.ndarray] = {}
+    if n_numeric:
+        values = _centers(n_groups, n_numeric, separation, rng)[group]
+        values = (values + rng.standard_normal(values.shape)) * 10.0 ** rng.uniform(
+            *UNITS, size=n_numeric
+        )
+        table |= {f"number {j + 1}": column for j, column in enumerate(values.T)}
+    n_categories = max(n_groups, MIN_CATEGORIES)
+    for j in range(n_categorical):
+        own = rng.permutation(n_categories)[group]
+        any_category = rng.integers(n_categories, size=n_rows)
+        codes = np.where(rng.random(n_rows) < purity, own, any_category)
+        table[f"category {j + 1}"] = _words(codes)
+    for j in range(n_noise):
+        table[f"noise number {j + 1}"] = rng.standard_normal(n_rows)
+        n_any = NOISE_CATEGORIES[j % len(NOISE_CATEGORIES)]
+        table[f"noise category {j + 1}"] = _words(rng.integers(n_any, size=n_rows))
+    if missing > 0:
+        table = {name: _with_gaps(column, missing, rng) for name, column in table.items()}
+    return table, group
+
+
+def _centers(n_groups: int, d: int, separation: float, rng: np.random.Generator) -> np.ndarray:
+    centers = rng.standard_normal((n_groups, d))
+    distances = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(n_groups, 1)]
+    return centers * (separation / distances.min())
+
+
+def _words(codes: np.ndarray) -> np.ndarray:
+    return np.array([f"kind {chr(ord('A') + code)}" for code in codes])
+
+
+def _with_gaps(column: np.ndarray, missing: float, rng: np.random.Generator) -> np.ndarray:
+    cells = column.astype(object)
+    cells[rng.random(len(cells)) < missing] = None
+    return cells
 
 
 def random_customers(

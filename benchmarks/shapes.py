@@ -51,7 +51,7 @@ def run(only: str | None, quick: bool) -> None:
 
 def read_sets() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Points and true labels by the name of the set."""
-    from vicinal.datasets import load_plane_shapes
+    from studies.loaders import load_plane_shapes
 
     try:
         return {name: load_plane_shapes(name) for name in SETS}

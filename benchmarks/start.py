@@ -61,7 +61,6 @@ FEATURES = (
     "vicinal.NeighborMap().fit(X)",
     "vicinal.PerceptualEmbedding().fit(X)",
     "vicinal.OutlierDetector().fit(X)",
-    "vicinal.LabelPropagationRanking().fit(X).rank([0], 5)",
     "vicinal.ManifoldRanking().fit(X).rank([0], 5)",
     "vicinal.PerceptualRanking().fit(X).rank([0], 5)",
     "vicinal.Reranker().fit(X).rank(X[:5] + 0.01, 5)",
@@ -75,7 +74,6 @@ FEATURES = (
     "vicinal.graphs.beta_skeleton(X, 1.5)",
     "vicinal.graphs.disjoint_mst(X)",
     "vicinal.graphs.structure_aware_l1(X, 10)",
-    "vicinal.graphs.GrowingMST(X).graph",
 )
 POINTS = "import numpy; X = numpy.random.default_rng(0).normal(size=(1000, 3)); X[:500] += 5"
 LABELS = "import numpy; y = numpy.where(numpy.arange(1000) % 10, -1, numpy.arange(1000) // 500)"

@@ -53,7 +53,7 @@ def save(row: dict[str, Any]) -> None:
 def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -> dict[str, Any]:
     """Mean average precision before smoothing, at the chosen t and at the best t of the grid."""
     from vicinal import SelfSmoothing
-    from vicinal.metrics import compare
+    from vicinal.metrics import mean_average_precision
 
     if limit is not None and len(X) > limit:
         sample = np.random.default_rng(0).choice(len(X), limit, replace=False)
@@ -63,18 +63,23 @@ def measure(X: np.ndarray, labels: np.ndarray, metric: str, limit: int | None) -
         )
     model = SelfSmoothing(metric=metric).fit(X)
     grid = sorted({*GRID, int(model.t_)})
-    table = compare({"sso": model}, labels, ts=grid, measure="mean_average_precision")
-    chosen = next(score for score in table.scores if score.t == model.t_)
-    best = table.best()["sso"]
+    scores = {
+        t: mean_average_precision(neighbors, labels)
+        for t, (_, neighbors) in model.sweep_neighbors(grid, len(X) - 1)
+    }
+    # Ties go to the fewest steps.
+    best_t = max(scores, key=lambda t: (scores[t], -t))
+    start = model.affinity_
+    before = start.toarray() if hasattr(start, "toarray") else start
     return {
         "n": len(X),
         "classes": len(np.unique(labels)),
-        "before": chosen.before,
+        "before": mean_average_precision(before, labels),
         "chosen_t": model.t_,
-        "chosen": chosen.after,
-        "best_t": best.t,
-        "best": best.after,
-        "shortfall": best.after - chosen.after,
+        "chosen": scores[model.t_],
+        "best_t": best_t,
+        "best": scores[best_t],
+        "shortfall": scores[best_t] - scores[model.t_],
     }
 
 
@@ -139,7 +144,7 @@ def _uci(name: str) -> Callable[[], Table]:
         from sklearn.impute import SimpleImputer
         from sklearn.preprocessing import scale
 
-        from vicinal.datasets import load_uci_table
+        from studies.loaders import load_uci_table
 
         X, y = load_uci_table(name)
         return scale(SimpleImputer().fit_transform(X)), y, "euclidean"
@@ -148,21 +153,21 @@ def _uci(name: str) -> Callable[[], Table]:
 
 
 def _mnist() -> Table:
-    from vicinal.datasets import load_mnist
+    from studies.loaders import load_mnist
 
     images, y = load_mnist()
     return images[:N_IMAGES].reshape(N_IMAGES, -1), y[:N_IMAGES], "euclidean"
 
 
 def _faces() -> Table:
-    from vicinal.datasets import load_orl_faces
+    from studies.loaders import load_orl_faces
 
     images, y = load_orl_faces()
     return images[:, ::7, ::6].reshape(len(images), -1), y, "euclidean"
 
 
 def _shapes() -> Table:
-    from vicinal.datasets import load_mpeg7_distances
+    from studies.loaders import load_mpeg7_distances
 
     shapes = load_mpeg7_distances()
     return shapes.distances["sc"], shapes.classes, "precomputed"

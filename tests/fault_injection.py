@@ -5,14 +5,14 @@ import signal
 import sys
 from unittest import mock
 
-from vicinal.cli import main
+from vicinal.__main__ import main
 from vicinal.report import _checkpoints as steps
 from vicinal.report.pipeline import STEPS
 from vicinal.report.result import Perception
 
 
-def run_struck(words, moment, stage, number):
-    """The command, sent a signal once at a moment of a stage; returns its exit code.
+def run_struck(command, moment, stage, number):
+    """The exit code of ``command()``, which is sent a signal once at a moment of a stage.
 
     The moment is "computing", before a step is computed; "writing", when its file is written but
     not renamed yet; or "report", the same for the report.
@@ -52,11 +52,11 @@ def run_struck(words, moment, stage, number):
             mock.patch.object(os, "replace", writing),
             mock.patch.object(Perception, "to_html", reporting),
         ):
-            return main(words)
+            return command()
     finally:
         signal.signal(signal.SIGINT, former)
 
 
 if __name__ == "__main__":
-    given, when, where, what = sys.argv[4:], sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    sys.exit(run_struck(given, when, where, signal.Signals(what)))
+    _, when, where, what, *sys.argv[1:] = sys.argv
+    sys.exit(run_struck(main, when, int(where), signal.Signals(int(what))))

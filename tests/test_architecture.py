@@ -27,37 +27,39 @@ LAYERS = [
     {"cluster", "duplicates", "embed", "outliers", "semi_supervised", "segmentation"},
     {"plot", "tl"},
     {"report"},
-    {"studies"},
     {"cli"},
 ]
 HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
-# Lazy names of the top level belong to the package that defines them.
+# Names of the top level belong to the package that defines them.
 HOME = {
-    name: Path(vicinal.__file__).parent / module.replace(".", "/")
-    for module, names in vicinal.LAZY_NAMES.items()
-    for name in names
+    alias.name: node.module.split(".")[1]
+    for node in ast.parse((ROOT / "__init__.pyi").read_text(encoding="utf-8")).body
+    if isinstance(node, ast.ImportFrom) and node.module != "vicinal"
+    for alias in node.names
 }
 
 
-def imported_packages(path):
-    """Packages of vicinal that a file imports at any depth, each with the line that does so."""
+def imported_modules(path):
+    """Modules that a file imports at any depth, each with the line that does so."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "vicinal":
-            names = [f"vicinal.{home_of(alias.name)}" for alias in node.names]
+            names = [f"vicinal.{HOME.get(alias.name, alias.name)}" for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             names = [node.module or ""]
         else:
             continue
         for name in names:
-            parts = name.split(".")
-            if parts[0] == "vicinal" and len(parts) > 1:
-                yield parts[1], node.lineno
+            yield name, node.lineno
 
 
-def home_of(name):
-    return HOME[name].relative_to(ROOT).parts[0] if name in HOME else name
+def imported_packages(path):
+    """Packages of vicinal that a file imports at any depth, each with the line that does so."""
+    for name, line in imported_modules(path):
+        parts = name.split(".")
+        if parts[0] == "vicinal" and len(parts) > 1:
+            yield parts[1], line
 
 
 def modules():
@@ -69,8 +71,15 @@ def test_every_package_has_its_layer():
     assert packages | {"exceptions"} == set(HEIGHT)
 
 
-def test_only_the_errors_stand_outside_the_packages():
-    assert sorted(path.name for path in ROOT.glob("*.py")) == ["__init__.py", "exceptions.py"]
+def test_only_the_errors_and_the_process_of_the_command_stand_outside_the_packages():
+    names = ["__init__.py", "__main__.py", "exceptions.py"]
+    assert sorted(path.name for path in ROOT.glob("*.py")) == names
+
+
+@pytest.mark.parametrize("package", sorted(HEIGHT))
+def test_every_package_has_tests_where_one_looks_for_them(package):
+    tests, name = Path(__file__).parent, package.lstrip("_")
+    assert [*tests.glob(f"{name}/test_*.py"), *tests.glob(f"test_{name}.py")]
 
 
 @pytest.mark.parametrize("package", sorted(HEIGHT))
@@ -86,9 +95,19 @@ def test_no_import_goes_against_the_order_of_the_layers(package):
     assert wrong == []
 
 
+def test_the_package_imports_nothing_that_stands_beside_it():
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {name}"
+        for path in (*ROOT.rglob("*.py"), *ROOT.rglob("*.pyi"))
+        for name, line in imported_modules(path)
+        if name.partition(".")[0] in ("studies", "benchmarks", "tests")
+    ]
+    assert wrong == []
+
+
 def test_the_check_sees_imports_inside_functions(tmp_path):
     file = tmp_path / "late.py"
-    file.write_text("def f():\n    from vicinal.rank import pagerank\n    return pagerank\n")
+    file.write_text("def f():\n    from vicinal.rank import Reranker\n    return Reranker\n")
     assert list(imported_packages(file)) == [("rank", 2)]
 
 
@@ -107,6 +126,7 @@ def test_files_that_the_architecture_page_names_exist():
         *ROOT.rglob("*.py*"),
         *(root / "tests").rglob("*.py"),
         *(root / "benchmarks").rglob("*.py"),
+        *(root / "studies").rglob("*.py"),
     ]
     assert len(named) > 30
     missing = [n for n in sorted(named) if not any(f"/{file}".endswith(f"/{n}") for file in files)]

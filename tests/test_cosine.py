@@ -17,6 +17,7 @@ from vicinal import (
     graphs,
     path_similarity,
 )
+from vicinal.neighbors import NeighborSearch
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +128,7 @@ def test_single_precision_gives_the_same_clusters(directions):
     model = PerceptualClustering(3, metric="cosine", random_state=0).fit(X.astype(np.float32))
     kept = model.labels_ >= 0
     assert adjusted_rand_score(truth[kept], model.labels_[kept]) == 1.0
-    indices, distances = graphs.GrowingKNN(X.astype(np.float32), 5, metric="cosine").neighbors
-    expected = graphs.GrowingKNN(X, 5, metric="cosine").neighbors
+    indices, distances = NeighborSearch(X.astype(np.float32), metric="cosine").nearest(5)
+    expected = NeighborSearch(X, metric="cosine").nearest(5)
     assert np.mean(indices == expected[0]) > 0.99
     assert np.allclose(distances, expected[1], rtol=1e-4, atol=1e-6)

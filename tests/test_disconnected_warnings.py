@@ -10,6 +10,7 @@ from sklearn.manifold import SpectralEmbedding
 
 from vicinal import (
     DiffusionMaps,
+    GraphClassifier,
     Isomap,
     LaplacianEigenmaps,
     SparseSubspaceClustering,
@@ -54,6 +55,27 @@ def test_the_warning_names_the_number_and_the_consequence_at_the_line_of_the_cal
     for model in (Isomap(), LaplacianEigenmaps()):
         with pytest.warns(UserWarning, match=r"components: 3\), so the shortest edges"):
             model.fit(islands(100.0, 3))
+
+
+@pytest.mark.parametrize("model", [Isomap, LaplacianEigenmaps, DiffusionMaps])
+def test_warnings_and_errors_advise_a_connected_graph_and_not_more_neighbours(model):
+    X = islands(3.0, 3)
+    with pytest.warns(UserWarning, match="use graph='disjoint_mst'") as record:
+        model().fit(X)
+    with pytest.raises(ValueError, match="use graph='disjoint_mst'") as error:
+        model(disconnected="raise").fit(X)
+    for message in (record[0].message, error.value):
+        assert "more neighbours" not in str(message)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        model(graph="disjoint_mst", disconnected="raise").fit(X)
+
+
+def test_labels_that_reach_no_component_advise_a_connected_graph():
+    X, y = islands(100.0, 2), np.full(60, -1)
+    y[:2] = 0, 1
+    with pytest.warns(UserWarning, match=r"Graph\.connect\(\) or graph='disjoint_mst'"):
+        GraphClassifier().fit(X, y)
 
 
 def test_a_graph_that_is_connected_first_does_not_warn():

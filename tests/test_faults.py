@@ -45,11 +45,10 @@ def without_times(text):
     return result
 
 
-def struck_here(words, moment, stage, number):
-    try:
-        return run_struck(words, moment, stage, number)
-    except SystemExit as leaving:
-        return leaving.code
+def interrupted_here(words, moment, stage, number):
+    with pytest.raises(KeyboardInterrupt):
+        run_struck(lambda: main(words), moment, stage, number)
+    return EXIT_CODES[signal.SIGINT]
 
 
 def struck_elsewhere(words, moment, stage, number):
@@ -80,7 +79,7 @@ def check_interrupted_run(table, capsys, strike, number, moments, n_jobs=1):
         expected_count = len(STEPS) if moment == "report" else stage
         # With several threads, steps that run at the same time as the interrupted one may finish too.
         if n_jobs > 1:
-            assert STEPS.index("graphs compared") <= len(kept) < len(STEPS)
+            assert STEPS.index("maps") <= len(kept) < len(STEPS)
         else:
             assert len(kept) == expected_count
     capsys.readouterr()
@@ -90,14 +89,19 @@ def check_interrupted_run(table, capsys, strike, number, moments, n_jobs=1):
     assert {path.name for path in table.parent.iterdir()} == {"points.csv", "report.html"}
 
 
+def test_an_interrupted_run_goes_on_from_every_stage_to_the_same_result(table, capsys):
+    check_interrupted_run(table, capsys, interrupted_here, signal.SIGINT, MOMENTS)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_goes_on_from_every_stage_to_the_same_result(table, capsys, number):
-    check_interrupted_run(table, capsys, struck_here, number, MOMENTS)
+def test_a_process_that_ends_while_it_writes_leaves_no_partial_file(table, capsys, number):
+    moments = [("writing", 1), ("report", 0)]
+    check_interrupted_run(table, capsys, struck_elsewhere, number, moments)
 
 
 def test_an_interrupted_run_with_threads_goes_on_to_the_same_result(table, capsys):
-    at_once = [("computing", STEPS.index(name)) for name in ("graphs compared", "smoothing")]
-    check_interrupted_run(table, capsys, struck_here, signal.SIGINT, at_once, n_jobs=2)
+    at_once = [("computing", STEPS.index(name)) for name in ("maps", "explanations")]
+    check_interrupted_run(table, capsys, interrupted_here, signal.SIGINT, at_once, n_jobs=2)
 
 
 @pytest.mark.slow

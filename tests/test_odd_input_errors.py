@@ -90,18 +90,9 @@ def test_fused_similarities_without_a_diagonal_are_named():
     )
 
 
-def test_a_sparse_matrix_is_not_a_mapping_of_curves():
-    with pytest.raises(InvalidTypeError, match="curves"):
-        vicinal.plot.dynamics(sparse.dok_array(np.eye(3)))
-
-
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: vicinal.graphs.GrowingKNN(POINTS, metric=POINTS), "metric"),
-        (lambda: vicinal.graphs.GrowingKNN(POINTS, mutual=POINTS), "mutual"),
-        (lambda: vicinal.graphs.GrowingMST(POINTS, metric=POINTS), "metric"),
-        (lambda: vicinal.graphs.GrowingMST(POINTS).remove([[1], [2, 3]]), "rows"),
         (
             lambda: vicinal.PerceptualClustering(2).fit(POINTS, cannot_link=[[1], [2, 3]]),
             "cannot_link",

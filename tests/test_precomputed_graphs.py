@@ -1,10 +1,12 @@
 """Matrices in place of points: distances of neighbours, as transformers give them, or affinities."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsTransformer, RadiusNeighborsTransformer
 from sklearn.pipeline import make_pipeline
@@ -16,12 +18,13 @@ from vicinal import (
     GraphRegressor,
     Isomap,
     LabelPropagation,
-    LabelPropagationRanking,
     LaplacianEigenmaps,
     ManifoldRanking,
+    PerceptualClustering,
     SpectralClustering,
     graphs,
 )
+from vicinal.exceptions import VicinalWarning
 from vicinal.graphs._build.distance_rows import graph_from_distances, neighbors_from_rows
 
 EMBEDDINGS = [Isomap, LaplacianEigenmaps, DiffusionMaps]
@@ -94,19 +97,72 @@ def test_clusters_and_classes_follow_a_transformer_of_scikit_learn():
     assert np.corrcoef(model.predict(X), X[:, 0])[0, 1] > 0.8
 
 
-@pytest.mark.parametrize("ranking", [ManifoldRanking, LabelPropagationRanking])
-def test_rankings_of_distances_are_those_of_their_graph(ranking, strip):
+@pytest.mark.parametrize("n_steps", [None, 100])
+def test_rankings_of_distances_are_those_of_their_graph(n_steps, strip):
     given = KNeighborsTransformer(n_neighbors=8).fit_transform(strip)
-    distances = ranking(graph="precomputed_distances").fit(given).rank([3], 5)[0]
-    expected = ranking().fit(graphs.knn(strip, 8)).rank([3], 5)[0]
+    ranking = ManifoldRanking(n_steps=n_steps, graph="precomputed_distances")
+    distances = ranking.fit(given).rank([3], 5)[0]
+    expected = ManifoldRanking(n_steps=n_steps).fit(graphs.knn(strip, 8)).rank([3], 5)[0]
     np.testing.assert_array_equal(distances, expected)
 
 
-def test_dense_distances_are_the_complete_graph(strip):
+@pytest.mark.parametrize("graph_params", [None, {"n_neighbors": 5}])
+def test_dense_distances_have_the_graph_of_the_points(strip, graph_params):
     X = strip[:40]
-    distances = SpectralClustering(2, graph="precomputed_distances").fit(cdist(X, X)).affinity_
-    expected = graphs.complete(X).affinity()
+    model = SpectralClustering(2, graph="precomputed_distances", graph_params=graph_params)
+    expected = SpectralClustering(2, graph_params=graph_params).fit(X).affinity_
+    distances = model.fit(cdist(X, X)).affinity_
     np.testing.assert_allclose(distances.toarray(), expected.toarray(), atol=1e-12)
+    np.testing.assert_array_equal(model.predict(cdist(X[:7], X)), model.labels_[:7])
+
+
+def test_isomap_of_distances_is_isomap_of_the_points(strip):
+    found = Isomap(graph="precomputed_distances").fit_transform(cdist(strip, strip))
+    expected = Isomap().fit_transform(strip)
+    np.testing.assert_allclose(abs(found), abs(expected), atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("load", [load_digits, load_wine, load_iris])
+def test_the_number_of_clusters_of_distances_is_that_of_the_points(load, dtype):
+    X = load().data
+    of_points = SpectralClustering().fit(X)
+    model = SpectralClustering(graph="precomputed_distances").fit(cdist(X, X).astype(dtype))
+    assert model.n_clusters_ == of_points.n_clusters_
+    assert adjusted_rand_score(model.labels_, of_points.labels_) > 0.95
+    assert model.evidence_left_out_ == of_points.evidence_left_out_ == ()
+
+
+def test_what_needs_coordinates_is_named_where_they_are_missing():
+    X = load_digits().data[:300]
+    model = SpectralClustering(graph="precomputed_distances")
+    with pytest.warns(VicinalWarning, match="eigengap alone.*graph_params={'metric': 'cosine'}"):
+        model.fit(cdist(X, X, "cityblock"))
+    assert model.evidence_left_out_ == ("density", "communities")
+    same = SpectralClustering(graph_params={"metric": "manhattan"}).fit(X)
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    assert same.evidence_left_out_ == ("density", "communities")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", VicinalWarning)
+        affinity = SpectralClustering(graph="precomputed_affinity").fit(same.affinity_)
+    assert affinity.evidence_left_out_ == ("density", "communities")
+    assert not hasattr(model.set_params(n_clusters=3).fit(cdist(X, X)), "evidence_left_out_")
+
+
+def test_equal_points_stay_equal_where_only_distances_are_known():
+    X = np.repeat(make_blobs(60, centers=3, cluster_std=0.5, random_state=0)[0], 3, axis=0)
+    model = SpectralClustering(graph="precomputed_distances").fit(cdist(X, X))
+    np.testing.assert_array_equal(model.labels_, SpectralClustering().fit(X).labels_)
+
+
+def test_perceptual_clusters_of_distances_are_those_of_the_centred_points():
+    X = load_iris().data
+    digraph = graphs.contextual(cdist(X, X), metric="precomputed", n_features=4)
+    of_distances = PerceptualClustering().fit(digraph)
+    of_points = PerceptualClustering().fit(X - X.mean(axis=0))
+    assert adjusted_rand_score(of_distances.labels_, of_points.labels_) > 0.95
+    with pytest.raises(ValueError, match=r"pass their digraph as X: vicinal\.graphs\.contextual"):
+        PerceptualClustering(metric="precomputed").fit(cdist(X, X))
 
 
 def test_affinities_have_a_name_of_their_own(strip):

@@ -69,8 +69,6 @@ def points():
 def test_every_builder_of_points_is_tested():
     assert {name.rpartition(" ")[2] for name in ARGUMENTS} == set(graphs.__all__) - {
         "Graph",
-        "GrowingKNN",
-        "GrowingMST",
         "affinity",
         "connecting_neighbors",
         "contextual_distance",

@@ -9,7 +9,7 @@ import vicinal
 
 PACKAGES = [vicinal, *(o for n in vicinal.__all__ if inspect.ismodule(o := getattr(vicinal, n)))]
 # Constructed by users rarely or never: arrays of a graph, and results.
-NOT_CALLED = {"Graph", "Assignment", "Comparison", "Perception", "PerceptionModel"}
+NOT_CALLED = {"Graph", "Assignment", "Perception", "PerceptionModel"}
 CALLABLES = {
     f"{package.__name__}.{name}": public
     for package in PACKAGES
@@ -22,8 +22,6 @@ ESTIMATORS = {
     for name, public in CALLABLES.items()
     if inspect.isclass(public) and issubclass(public, BaseEstimator)
 }
-# Optional third arguments that may be positional, and why.
-POSITIONAL = {"vicinal.plot.retrieval": "similarities before and after smoothing belong together"}
 DEFAULTS = {
     "beta": 0.99999,
     "descriptor": "coding_length",
@@ -57,8 +55,6 @@ SYNONYMS = {
     "max_iterations": "max_iter",
     "tol": "tolerance",
 }
-# Functions in which k is a number of results.
-RESULTS = {"vicinal.plot.retrieval"}
 
 
 def parameters(public):
@@ -74,7 +70,7 @@ def test_only_the_first_parameter_of_an_estimator_may_be_positional(name):
     assert len(positional(ESTIMATORS[name])) <= 1
 
 
-@pytest.mark.parametrize("name", sorted(set(CALLABLES) - set(ESTIMATORS) - set(POSITIONAL)))
+@pytest.mark.parametrize("name", sorted(set(CALLABLES) - set(ESTIMATORS)))
 def test_optional_parameters_after_the_second_are_keyword_only(name):
     optional = [
         each.name for each in positional(CALLABLES[name])[2:] if each.default is not each.empty
@@ -86,7 +82,7 @@ def test_optional_parameters_after_the_second_are_keyword_only(name):
 def test_a_parameter_has_the_same_name_and_default_everywhere(name):
     for parameter in parameters(CALLABLES[name]):
         assert parameter.name not in SYNONYMS, f"use {SYNONYMS[parameter.name]}"
-        assert parameter.name != "k" or name in RESULTS, "use n_neighbors, or a longer name"
+        assert parameter.name != "k", "use n_neighbors, or a longer name"
         expected = DEFAULTS.get(parameter.name, parameter.default)
         if parameter.name == "random_state" and CALLABLES[name] in SEEDED:
             expected = 0
@@ -102,7 +98,3 @@ def test_the_number_of_components_or_clusters_comes_first(name):
         # Smoothing for clusters is an option of a similarity.
         if first in names and ESTIMATORS[name] is not vicinal.SelfSmoothing:
             assert names[0] == first
-
-
-def test_exceptions_are_still_needed():
-    assert all(len(positional(CALLABLES[name])) > 2 for name in POSITIONAL)

@@ -12,11 +12,9 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # What a user installs; tools for tests, docs and benchmarks are always the newest.
 EXTRAS = (
-    "ann",
     "plot",
     "cli",
     "map",
-    "notebook",
     "networkx",
     "anndata",
     "excel",

@@ -47,11 +47,9 @@ RETURNED = {
     "operators": ["eigenpairs.Eigenpairs"],
     "report": [
         "_steps.neighborhoods.Neighborhoods",
-        "_steps.graph_comparison.GraphComparison",
         "_steps.n_clusters.ClusterCount",
         "_steps.clusters.Clusters",
         "_steps.maps.Maps",
-        "_steps.smoothing.Smoothing",
         "_steps.exemplars.Exemplars",
         "_steps.label_scores.LabelScores",
     ],

@@ -18,13 +18,9 @@ See also :mod:`vicinal.scale` (dask arrays), :mod:`vicinal.tables` (columns of a
 :mod:`vicinal.datasets`.
 """
 
-from vicinal._core.lazy import attach, reexport, register_chunked
+from vicinal._core.lazy import attach_stub, register_chunked
 
 __version__ = "0.1.0"
-
-# L1 graphs need `rank` for their dictionaries and therefore live in a later package, `codes`; users expect
-# them in `graphs`.
-reexport(["l1", "structure_aware_l1"], source="vicinal.codes", to="vicinal.graphs")
 
 # Counterparts for dask arrays, which earlier packages cannot import from the later package `scale`.
 register_chunked(
@@ -43,64 +39,4 @@ register_chunked(
     }
 )
 
-LAZY_NAMES = {
-    "_base.citation": ["citation"],
-    "neighbors.transformer": ["KNNTransformer"],
-    "graphs.graph": ["Graph"],
-    "graphs._contextual_distance": ["contextual_distance"],
-    "similarity.paths.similarity": ["path_similarity"],
-    "similarity.smoothing.operator": ["self_smooth"],
-    "similarity.smoothing.estimator": ["SelfSmoothing"],
-    "cluster.spectral": ["SpectralClustering"],
-    "cluster.kernel_kmeans": ["KernelKMeans"],
-    "cluster.perceptual": ["PerceptualClustering"],
-    "cluster.sparse_subspace": ["SparseSubspaceClustering"],
-    "duplicates._near_duplicates": ["near_duplicates"],
-    "embed.diffusion": ["DiffusionMaps"],
-    "embed.cluster_preserving": ["ClusterPreservingEmbedding"],
-    "embed.eigenmaps": ["LaplacianEigenmaps"],
-    "embed.isomap": ["Isomap"],
-    "embed.neighbor_map": ["NeighborMap"],
-    "embed.perceptual": ["PerceptualEmbedding"],
-    "outliers.detector": ["OutlierDetector"],
-    "rank.label_propagation": ["LabelPropagationRanking"],
-    "rank.manifold": ["ManifoldRanking"],
-    "rank._pagerank": ["pagerank"],
-    "rank.perceptual": ["PerceptualRanking"],
-    "rank.reranker": ["Reranker"],
-    "semi_supervised.regressor": ["GraphRegressor"],
-    "semi_supervised.classifier": ["GraphClassifier"],
-    "semi_supervised.propagation": ["LabelPropagation"],
-    "semi_supervised.similarity_vote": ["SimilarityVoteClassifier"],
-    "segmentation.normalized_cut": ["segment"],
-    "report.pipeline": ["perceive"],
-    "report._audit.pipeline": ["audit"],
-    "tables.encoder": ["TableEncoder"],
-}
-
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    LAZY_NAMES,
-    submodules=[
-        "cluster",
-        "codes",
-        "datasets",
-        "duplicates",
-        "embed",
-        "exceptions",
-        "graphs",
-        "metrics",
-        "neighbors",
-        "operators",
-        "outliers",
-        "report",
-        "plot",
-        "rank",
-        "scale",
-        "segmentation",
-        "semi_supervised",
-        "similarity",
-        "tables",
-        "tl",
-    ],
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

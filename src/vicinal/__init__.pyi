@@ -18,7 +18,6 @@ from vicinal import semi_supervised as semi_supervised
 from vicinal import similarity as similarity
 from vicinal import tables as tables
 from vicinal import tl as tl
-from vicinal._base.citation import citation as citation
 from vicinal.cluster.kernel_kmeans import KernelKMeans as KernelKMeans
 from vicinal.cluster.perceptual import PerceptualClustering as PerceptualClustering
 from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSubspaceClustering
@@ -36,8 +35,6 @@ from vicinal.graphs._contextual_distance import contextual_distance as contextua
 from vicinal.graphs.graph import Graph as Graph
 from vicinal.neighbors.transformer import KNNTransformer as KNNTransformer
 from vicinal.outliers.detector import OutlierDetector as OutlierDetector
-from vicinal.rank._pagerank import pagerank as pagerank
-from vicinal.rank.label_propagation import LabelPropagationRanking as LabelPropagationRanking
 from vicinal.rank.manifold import ManifoldRanking as ManifoldRanking
 from vicinal.rank.perceptual import PerceptualRanking as PerceptualRanking
 from vicinal.rank.reranker import Reranker as Reranker
@@ -56,58 +53,3 @@ from vicinal.similarity.smoothing.operator import self_smooth as self_smooth
 from vicinal.tables.encoder import TableEncoder as TableEncoder
 
 __version__: str
-__all__: list[str]
-__all__ = [
-    "ClusterPreservingEmbedding",
-    "DiffusionMaps",
-    "Graph",
-    "GraphClassifier",
-    "GraphRegressor",
-    "Isomap",
-    "KNNTransformer",
-    "KernelKMeans",
-    "LabelPropagation",
-    "LabelPropagationRanking",
-    "LaplacianEigenmaps",
-    "ManifoldRanking",
-    "NeighborMap",
-    "OutlierDetector",
-    "PerceptualClustering",
-    "PerceptualEmbedding",
-    "PerceptualRanking",
-    "Reranker",
-    "SelfSmoothing",
-    "SimilarityVoteClassifier",
-    "SparseSubspaceClustering",
-    "SpectralClustering",
-    "TableEncoder",
-    "audit",
-    "citation",
-    "cluster",
-    "codes",
-    "contextual_distance",
-    "datasets",
-    "duplicates",
-    "embed",
-    "exceptions",
-    "graphs",
-    "metrics",
-    "near_duplicates",
-    "neighbors",
-    "operators",
-    "outliers",
-    "pagerank",
-    "path_similarity",
-    "perceive",
-    "plot",
-    "rank",
-    "report",
-    "scale",
-    "segment",
-    "segmentation",
-    "self_smooth",
-    "semi_supervised",
-    "similarity",
-    "tables",
-    "tl",
-]

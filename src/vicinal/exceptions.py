@@ -34,7 +34,7 @@ class InsufficientMemoryError(VicinalError, MemoryError):
 
 
 class MissingDependencyError(VicinalError, ImportError):
-    """An optional dependency is not installed."""
+    """An optional dependency, or a file of the package, is not installed."""
 
 
 class NotConvergedError(VicinalError, RuntimeError):

@@ -217,16 +217,11 @@ def test_the_slider_changes_the_number_of_clusters(driver, address, width, digit
     assert errors_of(driver) == []
 
 
-def test_the_slider_of_steps_changes_the_smoothed_neighbours(driver, address, digits_result):
+def test_a_row_lists_its_nearest_rows(driver, address, digits_result):
     open_page(driver, address, 1440)
     driver.execute_script("selectRow(5)")
-    smoothing = digits_result.smoothing
-    slider = driver.find_element(By.ID, "steps")
-    slider.send_keys(Keys.HOME)
-    names = [e.text for e in driver.find_elements(By.CSS_SELECTOR, "#row ol:last-of-type .row")]
-    assert names == [f"digit {row}" for row in smoothing.nearest_by_steps[0, 5]]
-    steps = f"Nearest after smoothing, {smoothing.steps[0]:,.0f} step"
-    assert steps in driver.find_element(By.ID, "row").text
+    names = [e.text for e in driver.find_elements(By.CSS_SELECTOR, "#row ol .row")]
+    assert names == [f"digit {row}" for row in digits_result.neighborhoods.nearest[5]]
     assert errors_of(driver) == []
 
 
@@ -380,56 +375,6 @@ def test_the_served_page_requests_only_its_own_server(driver, explorer):
     assert len(urls) > 10
     assert all(url.startswith(explorer.url) for url in urls)
     assert errors_of(driver) == []
-
-
-def test_a_widget_exchanges_rows_and_names_with_python(driver, tmp_path):
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    result = vicinal.perceive(X, n_clusters=2, sample=50)
-    pytest.importorskip("anywidget")
-    from vicinal.report import widget
-    from vicinal.report._html.page import template_file
-
-    shown = widget(result)
-    esm = template_file("notebook.js")
-    page = json.dumps(shown.page).replace("<", chr(92) + "u003c")
-    host = f"""<!doctype html><title>Notebook</title><div id="cell"></div><script type="module">
-    {esm.replace("export default { render };", "")}
-    const values = {{ page: {page}, label: "x", rows: [], names: [] }};
-    const handlers = {{}};
-    window.values = values;
-    window.model = {{
-      get: (name) => values[name],
-      set: (name, value) => {{ values[name] = value; }},
-      save_changes: () => {{ window.saved = (window.saved || 0) + 1; }},
-      on: (name, handler) => {{ handlers[name] = handler; }},
-      off: () => {{}},
-    }};
-    window.fire = (name) => handlers[name]();
-    render({{ model: window.model, el: document.getElementById("cell") }});
-    </script>"""
-    path = tmp_path / "widget.html"
-    path.write_text(host, encoding="utf-8")
-    driver.get(f"file://{path}")
-    frame = driver.find_element(By.TAG_NAME, "iframe")
-    driver.switch_to.frame(frame)
-    WebDriverWait(driver, 60).until(
-        lambda d: d.execute_script("return document.documentElement.dataset.ready === 'true'")
-    )
-    driver.execute_script(
-        "setSelection(maskOf([1, 4])); setName(state.layer, 1, 'left'); afterNaming()"
-    )
-    driver.switch_to.default_content()
-    WebDriverWait(driver, 20).until(lambda d: d.execute_script("return values.names.length") == 1)
-    assert driver.execute_script("return values.rows") == [1, 4]
-    assert driver.execute_script("return values.names[0].name") == "left"
-    driver.execute_script("values.rows = [7]; fire('change:rows')")
-    driver.switch_to.frame(frame)
-    WebDriverWait(driver, 20).until(lambda d: selected(d) == [7])
-    assert (
-        driver.execute_script("try { return parent.document.title } catch { return 'isolated' }")
-        == "isolated"
-    )
-    driver.switch_to.default_content()
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,7 @@ def test_the_clusters_are_plotted(moons, tmp_path, run, capsys):
         (["--method", "perceptual", "--graph", "mst"], "--graph has no effect with --method perc"),
         (["--method", "perceptual", "--radius", "1"], "--radius has no effect with --method perc"),
         (
-            ["--noise", "0.1"],
+            ["--method", "spectral", "--noise", "0.1"],
             "--noise has no effect with --method spectral; it applies to perceptual",
         ),
         (["--graph", "mst", "--neighbors", "3"], "--neighbors has no effect with --graph mst"),
@@ -134,7 +134,14 @@ def test_the_clusters_are_plotted(moons, tmp_path, run, capsys):
         ),
         (["--graph", "epsilon"], "--graph epsilon needs --radius"),
         (["--method", "kernel-kmeans"], "--method kernel-kmeans needs a number of --clusters"),
-        (["--gamma", "1"], "--gamma has no effect with --method spectral; it applies to kernel"),
+        (
+            ["--method", "spectral", "--gamma", "1"],
+            "--gamma has no effect with --method spectral; it applies to kernel",
+        ),
+        (
+            ["--graph", "mst", "--noise", "0.1"],
+            "--graph has no effect with --method perceptual; it applies to spectral, ncut",
+        ),
         (["--clusters", "many"], "--clusters many: must be an integer or auto"),
         (["--clusters", "0"], "--clusters 0"),
         (["--clusters", "200"], "--clusters 200"),

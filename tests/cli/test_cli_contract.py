@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 
@@ -14,8 +13,8 @@ pytest.importorskip("matplotlib")
 
 import vicinal  # noqa: E402
 from vicinal import graphs  # noqa: E402
-from vicinal.cli import COMMANDS, build_parser  # noqa: E402
-from vicinal.cli.gallery import GALLERY  # noqa: E402
+from vicinal.cli import COMMANDS, RETIRED, build_parser  # noqa: E402
+from vicinal.cli.kinds import KINDS  # noqa: E402
 
 NAMES = [module.__name__.rpartition(".")[2] for module in COMMANDS]
 
@@ -65,6 +64,22 @@ def test_a_file_in_place_of_a_command_leads_to_perceive(table, capsys, run):
         run(table)
     assert stop.value.code == 2
     assert f"use: vicinal perceive {table}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", RETIRED)
+def test_a_retired_command_says_what_to_write_instead(name, capsys, run):
+    with pytest.raises(SystemExit) as stop:
+        run(name, "argument", "--option")
+    assert stop.value.code == 2
+    assert RETIRED[name] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shtab_completes_commands_and_their_options(shell):
+    shtab = pytest.importorskip("shtab")
+    script = shtab.complete(build_parser(), shell)
+    # Commands, and choices of their options.
+    assert all(name in script for name in (*NAMES, *KINDS))
 
 
 def test_json_and_text_agree(table, tmp_path, run, facts_of, capsys):
@@ -145,37 +160,16 @@ def test_an_existing_file_is_overwritten_only_with_force(table, tmp_path, run, e
 # Complete files or none
 
 
-@pytest.mark.parametrize("failure", [KeyboardInterrupt, OSError])
-def test_a_failure_while_writing_leaves_the_old_file(failure, table, tmp_path, monkeypatch, run):
+def test_a_failure_while_writing_leaves_the_old_file(table, tmp_path, monkeypatch, run):
     target = tmp_path / "edges.csv"
     target.write_text("old")
 
     def fail(frame, path, **keywords):
         path.write_text("half of")
-        raise failure("stopped")
+        raise OSError("stopped")
 
     monkeypatch.setattr(pd.DataFrame, "to_csv", fail)
-    assert run("graph", table, "--kind", "mst", "-o", target, "--force") == (
-        130 if failure is KeyboardInterrupt else 2
-    )
-    assert target.read_text() == "old"
-    assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
-
-
-def test_termination_while_writing_leaves_the_old_file(table, tmp_path, monkeypatch, run):
-    target = tmp_path / "edges.csv"
-    target.write_text("old")
-
-    def stop(frame, path, **keywords):
-        path.write_text("half of")
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    monkeypatch.setattr(pd.DataFrame, "to_csv", stop)
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(SystemExit) as left:
-        run("graph", table, "--kind", "mst", "-o", target, "--force")
-    assert left.value.code == 143
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert run("graph", table, "--kind", "mst", "-o", target, "--force") == 2
     assert target.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["edges.csv", "points.csv"]
 
@@ -196,15 +190,6 @@ def test_nothing_is_built_if_the_output_is_not_writable(table, monkeypatch, run)
 
 
 # Other properties
-
-
-def test_demo_plots_every_graph_and_prints_the_path(tmp_path, capsys, run):
-    assert run("demo", "graphs", "-o", tmp_path / "pictures") == 0
-    out = capsys.readouterr().out
-    for name in GALLERY:
-        assert name in out
-    assert str(tmp_path / "pictures" / "graphs.png") in out
-    assert (tmp_path / "pictures" / "graphs.png").stat().st_size > 10_000
 
 
 def test_version_from_a_fresh_process():

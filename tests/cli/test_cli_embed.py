@@ -51,7 +51,7 @@ def test_automatic_choices_are_reported(spirals, facts_of):
     path, X = spirals
     args = ["--method", "diffusion", "--t", "auto", "--alpha", 1]
     facts = facts_of("embed", path, "--key", "X", *args)
-    sigma = facts_of("embed", path, "--key", "X", "--neighbors", 7)["sigma"]
+    sigma = facts_of("embed", path, "--key", "X", "--method", "cpe-lap", "--neighbors", 7)["sigma"]
     assert sigma == vicinal.ClusterPreservingEmbedding(n_neighbors=7).fit(X).sigma_
     assert facts["t"] == vicinal.DiffusionMaps(t="auto", alpha=1, random_state=0).fit(X).t_
 
@@ -76,7 +76,7 @@ def test_embeddings_of_any_dimension_are_plotted(dimensions, spirals, tmp_path, 
     ("args", "message"),
     [
         (["--method", "perceptual", "--graph", "mst"], "--graph has no effect with --method perc"),
-        (["--landmarks", "9"], "--landmarks has no effect with --method cpe-lap"),
+        (["--method", "map", "--landmarks", "9"], "--landmarks has no effect with --method map"),
         (["--dimensions", "0"], "--dimensions 0"),
         (["--dimensions", "90"], "--dimensions 90"),
         (["--label", "color"], "it has X, arm"),

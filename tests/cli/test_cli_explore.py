@@ -36,7 +36,7 @@ def test_a_table_is_analysed_and_served_until_interrupted(table, run, served, ca
     assert "vicinal explore" in pages[0]
     url = capsys.readouterr().out.splitlines()[0]
     assert url.startswith("http://127.0.0.1:")
-    assert opened == [url]
+    assert len(opened) == 1
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(url)
 
@@ -55,6 +55,40 @@ def test_another_page_is_refused(error_of, served, tmp_path):
     page.write_text("<script>alert(1)</script>")
     assert "is not a report of vicinal" in error_of("explore", page)
     assert served == ([], [])
+
+
+@pytest.mark.parametrize("change", ["another script", "one more script"])
+def test_a_page_with_our_generator_tag_runs_no_script_of_its_own(
+    change, table, run, error_of, served, tmp_path, capsys
+):
+    report = tmp_path / "report.html"
+    assert run("perceive", table, "--clusters", "2", "--sample", "50", "-o", report) == 0
+    capsys.readouterr()
+    text = report.read_text(encoding="utf-8")
+    if change == "another script":
+        report.write_text(
+            text.replace('"use strict";', '"use strict"; alert(1);'), encoding="utf-8"
+        )
+        assert "does not have the script of this version" in error_of("explore", report)
+        assert served == ([], [])
+    else:
+        report.write_text(
+            text.replace("<body>", "<body><script>alert(1)</script>"), encoding="utf-8"
+        )
+        policies = []
+        read = Explorer.wait
+
+        def keep_policy(explorer):
+            with urllib.request.urlopen(explorer.url) as response:
+                policies.append(response.headers["Content-Security-Policy"])
+            read(explorer)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Explorer, "wait", keep_policy)
+            assert run("explore", report, "--no-browser") == 0
+        # The page holds two scripts, and the policy allows one, by its digest.
+        assert policies[0].count("sha256-") == 1
+        assert "unsafe" not in policies[0].partition("script-src")[2].partition(";")[0]
 
 
 def test_a_missing_report_is_an_error(error_of, tmp_path):

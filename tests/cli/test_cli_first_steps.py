@@ -23,7 +23,7 @@ def test_another_encoding_is_explained_for_excel(tmp_path, error_of):
 def test_a_single_row_cannot_be_embedded(tmp_path, error_of):
     path = tmp_path / "one.csv"
     path.write_text("x,y\n1,2\n")
-    assert "n_samples=1, but an embedding needs at least 2 points" in error_of("embed", path)
+    assert "n_samples=1, but a graph needs at least 2 points" in error_of("embed", path)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_warnings_name_options_instead_of_parameters(tmp_path, run, capsys):
     np.save(tmp_path / "two.npy", points)
     assert run("embed", tmp_path / "two.npy", "--method", "isomap") == 0
     warning = capsys.readouterr().err
-    assert "raise --neighbors" in warning
+    assert "use --graph dmst" in warning
     assert "disconnected=" not in warning
 
 

@@ -14,6 +14,7 @@ import pytest
 
 pandas = pytest.importorskip("pandas")
 
+from vicinal import perceive  # noqa: E402
 from vicinal.cli.tables import read_table  # noqa: E402
 
 FRAME = pandas.DataFrame({"name": ["a", "b", "c"], "x": [1.0, 2.5, -3.0], "y": [4, 5, 6]})
@@ -217,3 +218,17 @@ def test_layers_of_h5ad_files_are_read_by_name(tmp_path, error_of):
     np.testing.assert_array_equal(table.points, POINTS + 1)
     assert list(table.names) == ["x", "y"]
     assert "did you mean 'counts'" in error_of("cluster", tmp_path / "t.h5ad", "--key", "count")
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+@pytest.mark.parametrize("n_different", [3, 40])
+def test_a_column_of_lists_is_compared_as_text(name, n_different, tmp_path, facts_of):
+    pytest.importorskip("pyarrow")
+    points = np.random.default_rng(0).random((40, 2))
+    lists = [[float(i % n_different)] * (i % 3) for i in range(40)]
+    frame = pandas.DataFrame({"x": points[:, 0], "y": points[:, 1], "v": lists})
+    WRITERS[name](frame, tmp_path / name)
+    assert facts_of("cluster", tmp_path / name)["rows"] == 40
+    assert facts_of("graph", tmp_path / name)["nodes"] == 40
+    read = pandas.read_parquet if name == "t.parquet" else pandas.read_feather
+    assert len(perceive(read(tmp_path / name)).labels) == 40

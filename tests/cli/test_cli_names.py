@@ -53,7 +53,6 @@ def test_function_and_short_names_build_the_same_graph(table, facts_of):
         (["cluster", "x.csv", "--method", "spectrl"], "(did you mean 'spectral'?)"),
         (["clutser", "x.csv"], "(did you mean 'cluster'?)"),
         (["graph", "x.csv", "--neighbours", "5"], "(did you mean '--neighbors'?)"),
-        (["demo", "graph"], "(did you mean 'graphs'?)"),
     ],
 )
 def test_an_error_about_an_unknown_name_suggests_a_close_one(args, message, run, capsys):

@@ -60,6 +60,12 @@ def test_results_are_printed_in_rank_order(moons, run, capsys):
     assert [line.split()[1] for line in lines[start + 1 : start + 5]] == ["1", "2", "3", "4"]
 
 
+@pytest.mark.parametrize("method", ["perceptual", "manifold", "propagation"])
+def test_every_number_of_results_is_answered(method, moons, facts_of):
+    facts = facts_of("rank", moons[0], "--method", method, "--query", 5, "-k", 79)
+    assert {result["row"] for result in facts["results"]} == {*range(80)} - {5}
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -74,7 +80,11 @@ def test_results_are_printed_in_rank_order(moons, run, capsys):
         (["--query", "5", "-k", "80"], "--top 80: must be between 1 and 79 for a table of 80 rows"),
         (["--query", "5", "-k", "0"], "--top 0"),
         (["--query", "5", "--alpha", "1"], "--alpha 1"),
-        (["--query", "5", "--graph", "mst"], "it applies to manifold, propagation"),
+        (["--query", "5", "--alpha", "0.9", "--steps", "3"], "it applies to propagation"),
+        (
+            ["--query", "5", "--method", "perceptual", "--graph", "mst"],
+            "it applies to manifold, propagation",
+        ),
         (["--query", "5", "-o", "results.html"], "--output results.html: unsupported format .html"),
     ],
 )
@@ -105,7 +115,7 @@ def test_rows_of_another_file_are_queries(tmp_path, points, table, facts_of):
 
 def test_queries_of_a_mixed_table_are_encoded_like_its_rows(tmp_path, facts_of):
     pandas = pytest.importorskip("pandas")
-    from vicinal.datasets import make_mixed_table
+    from benchmarks.mixed_tables import make_mixed_table
 
     columns, group = make_mixed_table(
         120, n_numeric=2, n_categorical=3, missing=0.1, random_state=0

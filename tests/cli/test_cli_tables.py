@@ -123,7 +123,7 @@ def test_a_stack_of_images_becomes_a_table_of_pixels(tmp_path):
 
 def test_lines_of_different_lengths_are_an_error(tmp_path, error_of):
     path = write(tmp_path, "x,y\n1,2\n3,4,5,6\n", "ragged.csv")
-    assert f"cannot read {path} as a table" in error_of("graph", path)
+    assert f"line 3 of {path} has 4 cells, but other lines have 2" in error_of("graph", path)
 
 
 def test_an_error_lists_the_available_arrays(tmp_path, points, error_of):
@@ -149,7 +149,8 @@ def test_columns_of_names_and_classes_are_not_coordinates(suffix, tmp_path, poin
         anndata.AnnData(points, obs=frame[["code", "kind"]].rename(str)).write_h5ad(path)
     table = read_table(path, id_column="code", label_column="kind")
     np.testing.assert_array_equal(table.points, points)
-    np.testing.assert_array_equal(table.ids, names)
+    # Names in text files stay text.
+    np.testing.assert_array_equal(table.ids, names.astype(str) if suffix == ".csv" else names)
     np.testing.assert_array_equal(table.labels.astype(str), classes)
 
 
@@ -198,7 +199,7 @@ def test_a_sparse_matrix_is_read_as_it_was_saved(tmp_path):
 
 def test_a_sparse_table_too_large_to_be_dense_is_an_error(tmp_path, monkeypatch, error_of):
     sparse.save_npz(tmp_path / "W.npz", sparse.csr_array((3000, 3000)))
-    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1000)
+    monkeypatch.setattr("vicinal._core.memory.free_memory", lambda: 1_000_000)
     assert "3,000 rows and 3,000 columns" in error_of("graph", tmp_path / "W.npz")
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.labeled_sets import varied_clusters
+from benchmarks.mixed_tables import make_mixed_table
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import _automatic, _density_views, _number, estimate_clusters
 from vicinal.cluster._automatic import (
@@ -15,7 +16,6 @@ from vicinal.cluster._automatic import (
 )
 from vicinal.cluster._communities import modularity
 from vicinal.cluster._number import Spectrum, choose_number
-from vicinal.datasets import make_mixed_table
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,18 @@ def test_more_than_twenty_clusters_are_found(model, blobs):
     assert result.n_clusters_candidates_[0][0] == 30
     assert result.cluster_layers_[-1].n_clusters == 30
     assert adjusted_rand_score(truth, result.cluster_evidence_.labels) > 0.99
+
+
+@pytest.mark.parametrize("model", [SpectralClustering, PerceptualClustering])
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_the_chosen_number_is_the_first_candidate(model, load):
+    result = model().fit(load().data)
+    (first, score), *others = result.n_clusters_candidates_
+    assert first == result.n_clusters_
+    assert score >= 0
+    assert first not in dict(others)
+    assert [s for _, s in others] == sorted((s for _, s in others), reverse=True)
+    assert {*dict(others), first} >= set(dict(result.cluster_evidence_.candidates))
 
 
 def spaced_blobs(number, dim, seed):

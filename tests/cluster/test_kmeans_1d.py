@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from vicinal._base.row_assignment import kmeans_runs
-from vicinal.cluster._kmeans_1d import kmeans_labels
+from vicinal.cluster._normal_mixture import kmeans_labels
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 3, 7])

@@ -99,6 +99,9 @@ class FakeWorker:
 
 
 def test_threads_and_memory_are_those_of_the_worker_that_runs_the_task(monkeypatch):
+    # A moment ago, the memory outside of the worker was read.
+    monkeypatch.setattr("vicinal._core.memory.monotonic", lambda: 0.0)
+    require_memory(1, "work", "")
     monkeypatch.setattr(distributed, "get_worker", FakeWorker)
     assert [n_threads(n) for n in (-1, -2, 5)] == [3, 2, 5]
     assert free_memory() == 500

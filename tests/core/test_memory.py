@@ -133,12 +133,13 @@ def test_too_large_computations_raise_with_the_sizes(monkeypatch):
 
 
 def test_free_memory_is_read_again_for_large_requests_and_after_a_moment(monkeypatch):
-    calls = []
+    calls, now = [], [0.0]
+    monkeypatch.setattr(_memory, "monotonic", lambda: now[0])
     monkeypatch.setattr(_memory, "free_memory", lambda: calls.append(1) or GIB)
     for n_bytes in (1000, 1000, GIB // 2, 1000):
         _memory.require_memory(n_bytes, "A table", "Use less.")
     assert len(calls) == 2
-    monkeypatch.setattr(_memory, "REUSE_SECONDS", 0.0)
+    now[0] += 1.0
     _memory.require_memory(1000, "A table", "Use less.")
     assert len(calls) == 3
     with pytest.raises(MemoryError, match="Use less"):

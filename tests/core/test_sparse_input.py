@@ -160,9 +160,6 @@ ENTRIES = {
         bad, [0, 1] + [-1] * (N - 2)
     ),
     "ManifoldRanking": lambda bad: rank.ManifoldRanking(graph="precomputed").fit(bad),
-    "compare": lambda bad: metrics.compare(
-        {"given": ring().toarray()}, np.arange(N) % 2, before=bad
-    ),
     "plot.similarity": plot.similarity,
     "perceive": vicinal.perceive,
 }

@@ -13,7 +13,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from vicinal import near_duplicates
 from vicinal.duplicates import _near_duplicates
-from vicinal.duplicates._groups import complete_groups
+from vicinal.duplicates.result import complete_groups
 from vicinal.exceptions import InsufficientMemoryError, InvalidTypeError, InvalidValueError
 
 

@@ -7,9 +7,9 @@ from scipy.spatial.distance import pdist
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_blobs
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from studies.loaders import load_orl_faces
 from vicinal import near_duplicates
-from vicinal.datasets import load_orl_faces
-from vicinal.duplicates._valley import groups_are_small
+from vicinal.duplicates._threshold import groups_are_small
 from vicinal.neighbors import NeighborSearch
 
 

@@ -187,31 +187,16 @@ def test_a_table_of_duplicates_is_searched():
     assert (indices[:, 1:] != np.arange(12_000)[:, None]).all()
 
 
-def test_other_metrics_need_pynndescent(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "pynndescent", None)
-    with pytest.raises(ImportError, match=r"vicinal\[ann\]"):
-        NeighborSearch(np.eye(3), metric="manhattan", method="approximate")
+@pytest.mark.parametrize("metric", ["manhattan", "chebyshev", lambda x, y: abs(x - y).max()])
+def test_other_metrics_have_no_approximate_search(metric):
+    with pytest.raises(ValueError, match=r"no approximate search.* a pair \(indices, distances\)"):
+        NeighborSearch(np.eye(3), metric=metric, method="approximate")
 
 
 def test_radius_search_stays_exact(X):
     search = NeighborSearch(X, method="approximate", random_state=0)
     for a, b in zip(search.within(5.0), NeighborSearch(X).within(5.0), strict=True):
         np.testing.assert_array_equal(a, b)
-
-
-@pytest.mark.slow
-def test_pynndescent_finds_neighbours_under_other_metrics():
-    X = mixture(3000, 8)
-    search = NeighborSearch(X, metric="chebyshev", method="approximate", random_state=0)
-    indices, distances = search.nearest(10)
-    assert search.method_ == "pynndescent"
-    true = NeighborSearch(X, metric="chebyshev").nearest(10)
-    assert share_found(indices[:, 1:], true[0][:, 1:]) >= 0.98
-    # Distances of the results are exact, in double precision.
-    same = indices == true[0]
-    np.testing.assert_array_equal(distances[same], true[1][same])
 
 
 def test_clusters_smaller_than_the_lists_still_fill_them(X):

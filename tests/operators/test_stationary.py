@@ -18,12 +18,13 @@ from vicinal.operators import (
 from vicinal.operators._chain_levels import ChainLevel
 
 
-def dense_walk(W, beta):
-    """Formula (12); from a node without an edge, the walk goes anywhere."""
+def dense_walk(W, beta, landing=None):
+    """Formula (12); from a node without an edge, the walk goes anywhere, or to the landing."""
     n = len(W)
+    start = np.full(n, 1 / n) if landing is None else landing / landing.sum()
     sums = W.sum(axis=1, keepdims=True)
-    P = np.where(sums > 0, W / np.where(sums > 0, sums, 1), 1 / n)
-    return beta * P + (1 - beta) / n
+    P = np.where(sums > 0, W / np.where(sums > 0, sums, 1), start)
+    return beta * P + (1 - beta) * start
 
 
 def dominant_left_eigenvector(P):
@@ -84,13 +85,49 @@ def test_it_is_the_left_eigenvector_of_the_walk(n, seed, keep, beta):
     np.testing.assert_allclose(result, dominant_left_eigenvector(P), atol=1e-9)
 
 
-@pytest.mark.parametrize("beta", [0.5, 0.85, 0.99])
-def test_it_is_pagerank(beta):
-    graph = nx.gnp_random_graph(60, 0.03, seed=1, directed=True)
+@settings(max_examples=80)
+@given(
+    n=st.integers(1, 20),
+    seed=st.integers(0, 10_000),
+    beta=st.sampled_from([0.0, 0.5, 0.85, 0.99]),
+    kind=st.integers(0, 2),
+)
+def test_the_walk_continues_at_the_landing_nodes(n, seed, beta, kind):
+    W = digraph(n, seed, keep=0.2)
+    rng = np.random.default_rng(seed)
+    landing = [rng.random(n) + 0.01, np.eye(n)[n // 2], 7.0 * (np.arange(n) >= n // 2)][kind]
+    result = stationary_distribution(W, beta, landing=landing)
+    system = np.vstack([dense_walk(W, beta, landing).T - np.eye(n), np.ones(n)])
+    expected = np.linalg.lstsq(system, np.r_[np.zeros(n), 1.0], rcond=None)[0]
+    np.testing.assert_allclose(result, expected, atol=1e-9)
+    assert result.sum() == pytest.approx(1)
+    assert (result >= 0).all()
+
+
+@pytest.mark.parametrize("landing", [None, {3: 1.0, 7: 2.0}])
+@pytest.mark.parametrize(("n", "beta"), [(60, 0.5), (60, 0.85), (60, 0.99), (3000, 0.85)])
+def test_it_is_pagerank(n, beta, landing):
+    """Small chains are solved directly, large ones by iteration."""
+    graph = nx.fast_gnp_random_graph(n, 1.8 / n, seed=1, directed=True)
     assert any(degree == 0 for _, degree in graph.out_degree())
-    expected = nx.pagerank(graph, alpha=beta, tol=1e-14, max_iter=10_000)
-    result = stationary_distribution(nx.to_scipy_sparse_array(graph), beta)
-    np.testing.assert_allclose(result, [expected[i] for i in range(60)], atol=1e-10)
+    expected = nx.pagerank(graph, alpha=beta, personalization=landing, tol=1e-14, max_iter=10_000)
+    weights = None if landing is None else [landing.get(i, 0.0) for i in range(n)]
+    result = stationary_distribution(nx.to_scipy_sparse_array(graph), beta, landing=weights)
+    np.testing.assert_allclose(result, [expected[i] for i in range(n)], atol=1e-10)
+
+
+def test_landing_at_one_node_reaches_only_its_component():
+    graph = Graph.from_edges(6, [[0, 1], [1, 2], [3, 4], [4, 5]], lengths=np.ones(4))
+    result = stationary_distribution(graph, 0.85, landing=[5, 0, 0, 0, 0, 0])
+    assert np.flatnonzero(result).tolist() == [0, 1, 2]
+
+
+def test_the_limit_does_not_depend_on_the_landing():
+    W = digraph(30, seed=5, keep=0.4)
+    limit = stationary_distribution(W, 1.0)
+    np.testing.assert_array_equal(stationary_distribution(W, 1.0, landing=np.eye(30)[3]), limit)
+    close = stationary_distribution(W, 1 - 1e-9, landing=np.eye(30)[3])
+    np.testing.assert_allclose(close, limit, atol=1e-7)
 
 
 @pytest.mark.parametrize("beta", [0.999, 0.99999, 1 - 1e-7])
@@ -247,6 +284,8 @@ def test_only_ratios_of_weights_matter(scale):
     W = np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0]])
     result = stationary_distribution(W * scale, 0.9)
     np.testing.assert_allclose(result, stationary_distribution(W, 0.9), rtol=1e-9)
+    even = stationary_distribution(W, 0.9, landing=np.full(3, scale * 1e108))
+    np.testing.assert_allclose(even, result, rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [400, 2500])
@@ -281,6 +320,11 @@ def test_every_matrix_format_is_accepted_and_unchanged(make):
         ({"digraph": [[0, np.nan], [1, 0]]}, "digraph.data contains"),
         ({"digraph": [[0, 1.0, 2]]}, r"digraph has shape \(1, 3\)"),
         ({"digraph": [["a"]]}, "digraph has dtype"),
+        ({"landing": [1.0]}, r"landing has shape \(1,\)"),
+        ({"landing": {1: 1.0}}, "landing has dtype"),
+        ({"landing": [1.0, -1.0]}, "landing contains negative"),
+        ({"landing": [0.0, 0.0]}, "only zeros"),
+        ({"landing": [np.nan, 1.0]}, "NaN"),
     ],
 )
 def test_invalid_arguments_are_rejected(arguments, message):

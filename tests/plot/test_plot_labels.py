@@ -7,7 +7,6 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.colors import to_rgba  # noqa: E402
 
 from vicinal import plot  # noqa: E402
 
@@ -83,11 +82,3 @@ def test_items_without_a_label_come_last_in_a_matrix(kind):
     assert ticks[-1] == "no label"
     assert len(ticks) == 4
     assert ax.get_yticks()[-1] == 10.5
-
-
-def test_unlabelled_results_are_neither_right_nor_wrong():
-    W = np.exp(-np.abs(np.subtract.outer(np.arange(4), np.arange(4))))
-    figure = plot.retrieval(0, W, labels=["a", "a", None, "b"], k=3)
-    frames = [ax.spines["top"].get_edgecolor() for ax in figure.axes[1:]]
-    assert frames == [to_rgba(color) for color in ("tab:green", "0.5", "tab:red")]
-    assert [ax.texts[0].get_text() for ax in figure.axes] == ["a", "a", "-", "b"]

@@ -1,4 +1,4 @@
-"""Pictures of embeddings, rankings, similarities, scores over t and results of queries."""
+"""Pictures of embeddings, rankings and similarities."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,11 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.colors import to_hex, to_rgba  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
 from scipy import sparse  # noqa: E402
 
 import vicinal  # noqa: E402
 from vicinal import plot  # noqa: E402
-from vicinal.metrics import compare  # noqa: E402
 
 RNG = np.random.default_rng(0)
 CLOUD = RNG.normal(size=(60, 2))
@@ -125,60 +124,6 @@ def test_every_form_of_a_similarity_gives_the_same_picture():
     np.testing.assert_array_equal(images[1], images[2])
 
 
-# Scores over t
-
-
-def test_dynamics_of_a_comparison_has_curves_best_dots_and_one_baseline():
-    W, labels = blocks()
-    model = vicinal.SelfSmoothing(5, metric="similarity").fit(W)
-    table = compare({"a": model, "b": lambda t: model.at(2 * t)}, labels, ts=[0, 1, 10, 100])
-    ax = plot.dynamics(table)
-    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
-    assert len(dashed) == 1
-    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [0, 1, 10, 100])
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), [row.after for row in table.scores[:4]])
-    assert ax.get_ylabel() == "bull's eye"
-    assert ax.get_xscale() == "symlog"
-
-
-def test_dynamics_sorts_steps_and_draws_in_the_given_axes():
-    _, ax = plt.subplots()
-    assert plot.dynamics({"a": ([10, 1, 100], [0.5, 0.2, 0.3])}, ax=ax) is ax
-    np.testing.assert_array_equal(ax.lines[0].get_xdata(), [1, 10, 100])
-    np.testing.assert_array_equal(ax.lines[1].get_xdata(), [10])
-    assert ax.get_xscale() == "log"
-
-
-# Results of queries
-
-
-def frame(ax):
-    return ax.spines["top"].get_edgecolor()
-
-
-def test_frames_show_the_class_and_after_is_below_before():
-    W, labels = blocks(12)
-    W[0, 1] = 0.99  # of another class
-    better = W.copy()
-    better[0, 1] = 0.0
-    figure = plot.retrieval(0, W, better, labels=labels, k=3)
-    above, below = figure.axes[:4], figure.axes[4:]
-    assert [ax.get_ylabel() for ax in (above[0], below[0])] == ["before", "after"]
-    assert frame(above[1]) == to_rgba("tab:red")
-    assert {frame(ax) for ax in [*above[2:], *below[1:]]} == {to_rgba("tab:green")}
-    assert [ax.texts[0].get_text() for ax in above] == ["0", "1", "0", "0"]
-
-
-def test_images_show_the_results_from_lists_or_similarities():
-    W, _ = blocks(12)
-    pictures = np.arange(12.0)[:, None, None] * np.ones((4, 4))
-    lists = np.array([np.argsort(-row, kind="stable") for row in W])
-    for ranking in (W, lists):
-        figure = plot.retrieval([5, 2], ranking, images=pictures, k=3)
-        shown = [ax.images[0].get_array()[0, 0] for ax in figure.axes]
-        assert shown == [5, 2, 8, 11, 2, 5, 8, 11]
-
-
 @pytest.mark.parametrize(
     ("draw", "error", "words"),
     [
@@ -198,12 +143,6 @@ def test_images_show_the_results_from_lists_or_similarities():
             ValueError,
             "axes has 2 Axes, but 1 are needed",
         ),
-        (lambda: plot.dynamics([1, 2]), TypeError, "curves is list"),
-        (lambda: plot.dynamics({"a": ([1], [1, 2])}), ValueError, "1 numbers.*2 scores"),
-        (lambda: plot.retrieval(9, np.eye(4)), ValueError, "queries=9"),
-        (lambda: plot.retrieval(0, np.eye(4), k=4), ValueError, "k=4.*4 items"),
-        (lambda: plot.retrieval(0, np.eye(4), k=1, images=np.eye(4)), ValueError, "images has"),
-        (lambda: plot.retrieval(0, [[1], [0], [1]], k=2), ValueError, "contains 1 others"),
     ],
 )
 def test_errors_name_the_remedy(draw, error, words):

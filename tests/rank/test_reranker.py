@@ -134,6 +134,51 @@ def test_separate_groups_and_duplicates_are_ranked_by_reach_then_by_distance():
     assert len(set(equal[0])) == 5
 
 
+METHODS = ["smoothed", "k_reciprocal", "query_expansion", "distance"]
+
+
+@pytest.mark.parametrize(
+    ("method", "diversity"), [*((method, 0.0) for method in METHODS), ("smoothed", 0.5)]
+)
+def test_every_number_of_results_is_answered_up_to_the_gallery(method, diversity):
+    rng = np.random.default_rng(0)
+    # Separate groups, duplicates and an outlier: lists of 5 neighbours lead to few items.
+    groups = [rng.normal(size=(20, 2)) + 1000 * i for i in range(4)]
+    X = np.vstack([*groups, np.zeros((20, 2)), [[1e6, 0.0]]])
+    model = Reranker(method, n_neighbors=5, list_size=7).fit(X)
+    for queries, own, n in ((np.arange(101), np.arange(101), 100), (X + 1e-3, None, 101)):
+        for k in (1, 6, 50, n):
+            indices, scores = model.rank(queries, k, diversity=diversity)
+            assert indices.shape == scores.shape == (101, k)
+            assert all(len(set(row)) == k for row in indices.tolist())
+            assert own is None or (indices != own[:, None]).all()
+            assert diversity or (np.diff(scores, axis=1) <= 0).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_results_begin_with_the_fewer(method, digits):
+    X = digits[0][:300]
+    for queries in (np.arange(10), X[:10] + 0.1):
+        model = Reranker(method).fit(X)
+        few, all_of_them = (model.rank(queries, k)[0] for k in (20, 299))
+        np.testing.assert_array_equal(all_of_them[:, :20], few)
+
+
+@pytest.mark.parametrize("method", ["smoothed", "k_reciprocal", "distance"])
+def test_given_lists_answer_what_they_reach_and_name_what_is_missing(method, digits):
+    X = digits[0][:300]
+    model = Reranker(method).fit(NeighborSearch(X).nearest(10))
+    assert model.rank([0], 10)[0].shape == (1, 10)
+    with pytest.raises(InvalidValueError, match=r"lead to \d+ items only; .* longer lists"):
+        model.rank([0], 299)
+    of_points = Reranker(method).fit(X)
+    assert of_points.rank([0], 299)[0].shape == (1, 299)
+    results = NeighborSearch(X).nearest(15, X[:3] + 0.1)
+    assert of_points.rank(results, 15)[0].shape == (3, 15)
+    with pytest.raises(InvalidValueError, match=r"lead to \d+ items only"):
+        of_points.rank(results, 300)
+
+
 def test_a_query_equal_to_an_item_has_its_results(digits):
     X = digits[0]
     reranker = Reranker().fit(X)
@@ -310,8 +355,8 @@ def test_invalid_options_are_named():
         Reranker("distance").fit(X).rank([0], 3, diversity=0.5)
     with pytest.raises(InvalidValueError, match="query_expansion"):
         Reranker("query_expansion").fit(NeighborSearch(X).nearest(5))
-    with pytest.raises(InvalidValueError, match="list_size"):
-        Reranker(list_size=5).fit(X).rank([0], 6)
+    with pytest.raises(InvalidValueError, match="The gallery has 29 items"):
+        Reranker(list_size=5).fit(X).rank([0], 30)
 
 
 def test_fit_prepares_the_points_for_single_queries(monkeypatch):

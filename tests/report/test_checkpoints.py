@@ -85,7 +85,7 @@ def test_an_interrupted_run_resumes_after_the_last_finished_step(tmp_path, monke
     from vicinal.report import pipeline
 
     with monkeypatch.context() as patch:
-        patch.setattr(pipeline, "compare_graphs", stop)
+        patch.setattr(pipeline, "draw_maps", stop)
         with pytest.raises(KeyboardInterrupt):
             vicinal.perceive(X, resume=tmp_path / "cache", n_jobs=1)
     cached = sorted(path.name for path in (tmp_path / "cache").iterdir())

@@ -1,9 +1,18 @@
 """`explore` answers only requests from this computer that know its token, and serves the whole page."""
 
+import base64
+import hashlib
 import http.client
 import json
+import os
 import re
 import socket
+import stat
+import struct
+import threading
+import urllib.parse
+import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +28,7 @@ def explorer():
 
 
 def get(explorer, path, method="GET", **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", explorer.port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", explorer.port, timeout=300)
     connection.request(method, path, headers=headers)
     response = connection.getresponse()
     content = response.read()
@@ -80,13 +89,13 @@ def test_nothing_but_reading_is_possible(explorer, method):
 
 
 def test_a_request_without_a_host_is_refused(explorer):
-    with socket.create_connection(("127.0.0.1", explorer.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=300) as connection:
         connection.sendall(f"GET /{explorer.token}/ HTTP/1.0\r\n\r\n".encode())
         assert b" 404 " in connection.recv(1000).partition(b"\r\n")[0]
 
 
 def test_a_path_of_any_bytes_is_not_found(explorer):
-    with socket.create_connection(("127.0.0.1", explorer.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", explorer.port), timeout=300) as connection:
         host = f"Host: 127.0.0.1:{explorer.port}".encode()
         connection.sendall(b"GET /\xff\xc3\xbc/ HTTP/1.0\r\n" + host + b"\r\n\r\n")
         assert b" 404 " in connection.recv(1000).partition(b"\r\n")[0]
@@ -117,8 +126,6 @@ def test_requests_are_not_logged_because_they_contain_the_token(explorer, capfd)
 
 
 def test_the_arrays_are_those_of_the_report(perception):
-    import base64
-
     result = perception("iris")
     embedded = payload(result)
     with explore(result, open_browser=False) as server:
@@ -132,6 +139,61 @@ def test_the_arrays_are_those_of_the_report(perception):
         )
     np.testing.assert_array_equal(np.frombuffer(codes, np.uint8), result.labels + 1)
     assert "connect-src &#x27;self&#x27;" in page.decode()
+
+
+def test_the_browser_is_given_a_private_file_without_the_token_in_its_name(monkeypatch):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    with Explorer("", {}) as server:
+        server.open_browser()
+        (address,) = opened
+        file = Path(urllib.request.url2pathname(urllib.parse.urlsplit(address).path))
+        assert server.token not in address
+        assert server.url in file.read_text()
+        if os.name == "posix":
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600
+            assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert not file.exists()
+
+
+def test_a_policy_in_the_header_allows_only_the_script_of_our_pages(explorer, perception):
+    response, _ = get(explorer, f"/{explorer.token}/")
+    policy = response.getheader("Content-Security-Policy")
+    with explore(perception("iris"), open_browser=False) as server:
+        page = get(server, f"/{server.token}/")[1].decode()
+    script = max(re.findall(r"<script>(.*?)</script>", page, re.DOTALL), key=len)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy
+    assert "default-src 'none'" in policy
+
+
+def test_readers_are_few_and_have_a_time_limit(monkeypatch):
+    monkeypatch.setattr("vicinal.report._explorer.TIMEOUT", 1.0)
+    with Explorer("page", {}) as server:
+        before = threading.active_count()
+        idle = [socket.create_connection(("127.0.0.1", server.port), timeout=20) for _ in range(60)]
+        assert threading.active_count() <= before + 32
+        # Those that send nothing are closed: at once beyond the limit, the others after the time.
+        assert all(connection.recv(1) == b"" for connection in idle)
+        response, _ = get(server, f"/{server.token}/")
+        assert response.status == 200
+        for connection in idle:
+            connection.close()
+
+
+def test_a_reader_who_leaves_causes_no_output(capfd):
+    with Explorer("", {"0": bytes(50_000_000)}) as server:
+        for _ in range(4):
+            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+                request = (
+                    f"GET /{server.token}/array/0 HTTP/1.0\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+                )
+                connection.sendall(request.encode())
+                assert connection.recv(100)
+                reset = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+        assert get(server, f"/{server.token}/")[0].status == 200
+    assert "".join(capfd.readouterr()) == ""
 
 
 @pytest.mark.parametrize("port", [-1, 65536, "8000", 1.5])

@@ -13,10 +13,8 @@ STEPS = {
     "neighbour structure": "find_neighborhoods",
     "number of clusters": "count_clusters",
     "clusters and noise": "find_clusters",
-    "graphs compared": "compare_graphs",
     "layers": "find_layers",
     "maps": "draw_maps",
-    "smoothing": "smooth",
     "typical and atypical rows": "pick_exemplars",
     "explanations": "explain",
     "scores against labels": "score_against",
@@ -73,11 +71,11 @@ def test_results_that_depend_on_a_failed_step_are_not_cached(monkeypatch, tmp_pa
 def test_the_json_of_the_command_lists_failures(monkeypatch, tmp_path, capsys):
     from vicinal.cli import main
 
-    break_step(monkeypatch, "smoothing")
+    break_step(monkeypatch, "maps")
     X, _ = make_two_moons(80, noise=0.05, random_state=0)
     np.savetxt(tmp_path / "moons.csv", X, delimiter=",", header="x,y", comments="")
     output = tmp_path / "moons.html"
     arguments = ["perceive", str(tmp_path / "moons.csv"), "-o", str(output), "--clusters", "2"]
     assert main([*arguments, "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["failures"] == {"smoothing": "RuntimeError: 3 eigenpairs <did> not converge"}
+    assert facts["failures"] == {"maps": "RuntimeError: 3 eigenpairs <did> not converge"}

@@ -3,19 +3,18 @@
 import base64
 import json
 import re
-from html import unescape
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 
 import numpy as np
 import pytest
 
-from vicinal.report._html.data import brightness
 from vicinal.report._html.elements import html_table, text
 from vicinal.report._html.figures import Curve, histogram, line_chart, ticks
 from vicinal.report._html.page import render
 from vicinal.report._json import to_json
-from vicinal.report._tables import Column, Table, clusters, describe_features, graphs, label_scores
+from vicinal.report._tables import Column, Table, clusters, describe_features, label_scores
 
 VOID = {"base", "meta", "link", "input", "br", "img"}
 
@@ -96,19 +95,12 @@ def test_the_data_of_the_page_are_those_of_the_result(perception):
             span = np.ptp(values)
             restored = unpack(entry[axis], "<u2") / 65535 * span + values.min()
             np.testing.assert_allclose(restored, values, atol=span * 1e-5)
-    after = unpack(data["nearest"]["after"], "<u4").reshape(150, -1)
-    np.testing.assert_array_equal(after, result.smoothing.after)
+    nearest = unpack(data["nearest"]["rows"], "<u4").reshape(150, data["nearest"]["k"])
+    np.testing.assert_array_equal(nearest, result.neighborhoods.nearest)
 
 
-def test_a_sampled_report_says_so_and_has_the_nearest_sampled_row_of_each_row(perception):
-    result = perception("digits")
-    page = render(result)
-    assert "a sample of 200 of the 1,797 rows" in page
-    assert "Computed on a sample of 200 rows." in page
-    nearest = data_of(page)["nearest"]
-    np.testing.assert_array_equal(
-        unpack(nearest["nearestSampled"], "<u4"), result.smoothing.nearest_sampled
-    )
+def test_a_sampled_report_says_so(perception):
+    assert "when 200 rows are perturbed" in render(perception("digits"))
 
 
 def test_thumbnails_are_on_one_sheet(perception):
@@ -186,25 +178,69 @@ def test_print_uses_no_colour_of_the_dark_theme():
     assert "color-scheme: light" in light
 
 
+class Frame(HTMLParser):
+    """The attributes of the one element of a text, an iframe without content."""
+
+    def __init__(self, markup):
+        super().__init__()
+        self.found = []
+        self.feed(markup)
+        self.close()
+        (self.attributes,) = self.found
+        assert markup.endswith("></iframe>")
+
+    def handle_starttag(self, tag, attributes):
+        assert tag == "iframe"
+        assert len(dict(attributes)) == len(attributes)
+        self.found.append(dict(attributes))
+
+    def handle_data(self, data):
+        raise AssertionError(f"outside the frame: {data[:80]}")
+
+
 def inline_page(result):
-    (page,) = re.findall(r'srcdoc="([^"]*)"', result._repr_html_())
-    return unescape(page)
+    return Frame(result._repr_html_()).attributes["srcdoc"]
 
 
-def test_a_notebook_shows_the_page_in_a_frame(perception):
-    result = perception("iris")
+def without_base(page):
+    """A page without the address that its links to sections need in a frame."""
     base = '<base href="about:srcdoc">\n'
-    page = inline_page(result)
-    assert base in page
-    assert page.replace(base, "") == render(result)
+    assert page.count(base) == 1
+    return page.replace(base, "")
 
 
-def test_a_large_page_in_a_notebook_has_neither_map_nor_matrices(perception, monkeypatch):
-    monkeypatch.setattr("vicinal.report._html.page.MAX_INLINE_SIZE", 1000)
+def test_a_notebook_shows_the_page_in_a_frame_that_cannot_reach_it(perception):
+    result = perception("iris")
+    frame = Frame(result._repr_html_())
+    assert set(frame.attributes) == {"srcdoc", "title", "sandbox", "style"}
+    assert set(frame.attributes["sandbox"].split()) == {"allow-scripts", "allow-downloads"}
+    assert "height:720px" in frame.attributes["style"]
+    assert without_base(frame.attributes["srcdoc"]) == render(result)
+
+
+@pytest.mark.parametrize("analyse", ["perceive", "audit"])
+def test_names_of_a_table_cannot_leave_the_frame(analyse):
+    import vicinal
+
+    evil = '\'"></iframe><script>alert(1)</script>&quot; onload="alert(2)'
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    table = {f"a {evil}": X[:, 0], "b": X[:, 1], "kind": [evil, "other"] * 30}
+    result = getattr(vicinal, analyse)(table, labels="kind")
+    result = replace(result, origin=result.origin._replace(title=f"{evil}.csv"))
+    frame = Frame(result._repr_html_())
+    assert evil in frame.attributes["title"]
+    page = without_base(frame.attributes["srcdoc"])
+    assert page == result._page()
+    assert "<script>alert" not in page
+
+
+@pytest.mark.parametrize("limit", ["MAX_INLINE_SIZE", "MAX_INLINE_ROWS"])
+def test_a_large_page_in_a_notebook_has_no_map(limit, perception, monkeypatch):
+    monkeypatch.setattr(f"vicinal.report._html.page.{limit}", 100)
     page = inline_page(perception("iris"))
     parsed = Page(page)
     assert {"glance", "full", "clusters", "reproduce"} <= set(parsed.ids)
-    assert not {"map", "similarity"} & set(parsed.ids)
+    assert "map" not in parsed.ids
     assert data_of(page) is None
     assert "canvas" not in re.sub("<style>.*?</style>", "", page, flags=re.S)
 
@@ -215,7 +251,7 @@ def test_a_large_page_in_a_notebook_has_neither_map_nor_matrices(perception, mon
 def test_a_table_has_the_same_figures_on_the_page_in_the_terminal_and_in_json(perception):
     result = perception("iris")
     page, summary, facts = render(result), result.summary(), to_json(result)
-    for name, make in (("sizes", clusters), ("graphs", graphs), ("scores", label_scores)):
+    for name, make in (("sizes", clusters), ("scores", label_scores)):
         table = make(result)
         assert [set(record) for record in facts[name]] == [
             {column.key for column in table.columns} for _ in table.records
@@ -223,12 +259,12 @@ def test_a_table_has_the_same_figures_on_the_page_in_the_terminal_and_in_json(pe
         for column in table.columns:
             if column in table.shown_columns:
                 assert f">{text(column.heading)}</th>" in page
-                assert column.heading in summary or not column.in_summary
+                assert column.heading in summary
             for record, fact in zip(table.records, facts[name], strict=True):
                 assert fact[column.key] == record[column.key]
                 if column.kind in ("number", "text"):
                     assert text(column.text(record)) in page
-                    assert column.text(record) in summary or not column.in_summary
+                    assert column.text(record) in summary
 
 
 # Elements
@@ -276,18 +312,6 @@ def test_cells_are_escaped_and_markup_is_not():
     for escaped in ("&lt;b&gt;", "&lt;i&gt;", "A &lt;caption&gt;."):
         assert escaped in page
     assert '<span class="chip k3" data-cluster="3">cluster 3</span>' in page
-
-
-def test_brightness_increases_with_similarity_within_its_range():
-    rng = np.random.default_rng(0)
-    matrix = rng.random((20, 20)) ** 8
-    np.fill_diagonal(matrix, 1.0)
-    matrix[3, 4] = 0.0
-    levels = brightness(matrix)
-    assert (levels.diagonal() == 255).all()
-    assert levels.min() == levels[3, 4] == 0
-    order = np.argsort(matrix, axis=None)
-    assert (np.diff(levels.ravel()[order]) >= 0).all()
 
 
 def test_long_texts_wrap_and_have_headings_where_cells_are_stacked():

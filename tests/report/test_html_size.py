@@ -44,9 +44,8 @@ def large(perception):
             noise_score=small.noise_score[rows],
         ),
         layers=small.layers._replace(labels=small.layers.labels[:, rows]),
-        neighborhoods=small.neighborhoods._replace(occurrences=rng.integers(0, 30, N)),
-        smoothing=small.smoothing._replace(
-            nearest=lists, nearest_smoothed=lists, nearest_sampled=rows
+        neighborhoods=small.neighborhoods._replace(
+            nearest=lists, occurrences=rng.integers(0, 30, N)
         ),
     )
 

@@ -1,6 +1,7 @@
 """A saved analysis assigns new rows to clusters; training rows keep exactly their results."""
 
 import json
+import struct
 import zipfile
 
 import numpy as np
@@ -338,6 +339,14 @@ def test_a_hostile_file_is_an_error_and_runs_nothing(kind, saved):
     assert "vicinal perceive --save" in str(error.value)
 
 
+def test_a_file_of_an_older_format_is_an_error(saved, monkeypatch):
+    monkeypatch.setattr("vicinal.report._model_file.FORMAT_VERSION", 2)
+    with pytest.raises(
+        InvalidValueError, match=r"in format 1, but this version .* reads format 2;"
+    ):
+        PerceptionModel.load(saved)
+
+
 def test_every_truncated_file_is_an_error(saved):
     content = saved.read_bytes()
     for length in np.linspace(0, len(content) - 1, 40).astype(int).tolist():
@@ -348,12 +357,17 @@ def test_every_truncated_file_is_an_error(saved):
 
 def test_every_changed_byte_of_the_arrays_is_noticed(saved):
     content = bytearray(saved.read_bytes())
-    for position in np.linspace(100, len(content) - 2000, 25).astype(int).tolist():
-        changed = bytearray(content)
-        changed[position] ^= 0xFF
-        saved.write_bytes(changed)
-        with pytest.raises(InvalidValueError):
-            PerceptionModel.load(saved)
+    with zipfile.ZipFile(saved) as archive:
+        arrays = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+    for info in arrays:
+        lengths = content[info.header_offset + 26 : info.header_offset + 30]
+        start = info.header_offset + 30 + sum(struct.unpack("<HH", lengths))
+        for position in np.linspace(start, start + info.compress_size - 1, 5).astype(int).tolist():
+            changed = bytearray(content)
+            changed[position] ^= 0xFF
+            saved.write_bytes(changed)
+            with pytest.raises(InvalidValueError):
+                PerceptionModel.load(saved)
 
 
 def test_members_that_claim_to_be_larger_than_the_file_are_an_error(saved):

@@ -1,4 +1,4 @@
-"""Dimension, hubs and duplicates against known values and direct counts."""
+"""Nearest rows, dimension, hubs and duplicates against known values and direct counts."""
 
 import numpy as np
 import pytest
@@ -18,6 +18,17 @@ def test_the_dimension_of_a_linear_subspace_is_estimated(dimension):
     result = find_neighborhoods(inputs_of(rng.random((1500, dimension)) @ basis))
     assert result.dimension == pytest.approx(dimension, rel=0.12)
     assert result.dimension_two_nearest == pytest.approx(dimension, rel=0.15)
+
+
+def test_the_nearest_rows_of_every_row_are_exact():
+    X = np.random.default_rng(0).normal(size=(130, 3))
+    X[7] = X[3]
+    distances = np.linalg.norm(X[:, None] - X, axis=-1)
+    # Rows 3 and 7 are equal; the first stands for both.
+    distances[:, 7] = np.inf
+    distances[distances == 0] = np.inf
+    expected = np.argsort(distances, axis=1)[:, :8]
+    np.testing.assert_array_equal(find_neighborhoods(inputs_of(X)).nearest, expected)
 
 
 def test_occurrences_are_counts_in_neighbour_lists():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vicinal import SpectralClustering, perceive
+from vicinal import SpectralClustering, graphs, perceive
 from vicinal.cluster import _density_views, _number
 from vicinal.datasets import make_two_moons
 from vicinal.report import _shared_inputs
@@ -56,6 +56,34 @@ def test_clusters_by_trees_are_those_of_spectral_clustering(moons, n_clusters):
     np.testing.assert_array_equal(_tree_labels(inputs, n_clusters), model.labels_)
 
 
+def test_equal_rows_have_one_tree_if_a_second_does_not_exist():
+    assert SharedInputs(np.ones((12, 2)), 100, 0, 1, 0).trees.n_edges == 11
+
+
+def test_disjoint_trees_are_built_once_with_as_many_trees_as_exist(monkeypatch):
+    from vicinal.graphs import trees
+
+    built = []
+    build = trees.disjoint_trees
+    monkeypatch.setattr(
+        trees, "disjoint_trees", lambda *args: built.append(args[2]) or build(*args)
+    )
+    X = np.repeat(np.random.default_rng(0).random((2, 2)), 10, axis=0)
+    expected = next(
+        graph for n_trees in (4, 3, 2, 1) if (graph := disjoint_mst_or_none(X, n_trees)) is not None
+    )
+    built.clear()
+    assert SharedInputs(X, 100, 0, 1, 0).trees == expected
+    assert built == [4]
+
+
+def disjoint_mst_or_none(X, n_trees):
+    try:
+        return graphs.disjoint_mst(X, n_trees)
+    except ValueError:
+        return None
+
+
 def test_the_perceptual_plane_survives_the_walk(moons):
     inputs = SharedInputs(moons[0], 100, 0, 1, 0)
     expected = inputs.spectrum.pairs.vectors[:, :2].copy()
@@ -77,6 +105,6 @@ def test_steps_at_the_same_time_give_the_same_results(moons, n_jobs):
     assert list(together.seconds) == list(alone.seconds)
     assert alone.count.why == together.count.why
     np.testing.assert_array_equal(alone.labels, together.labels)
-    np.testing.assert_array_equal(alone.smoothing.after, together.smoothing.after)
+    np.testing.assert_array_equal(alone.count.stability, together.count.stability)
     for name in alone.maps:
         np.testing.assert_array_equal(alone.maps[name], together.maps[name])

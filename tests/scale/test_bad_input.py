@@ -82,3 +82,29 @@ def test_points_of_a_graph_are_not_loaded_by_accident():
 def test_the_cell_size_is_checked(size):
     with pytest.raises((TypeError, ValueError), match="cell_size"), scale.config(cell_size=size):
         pass
+
+
+@pytest.mark.parametrize("client", ["tcp://127.0.0.1:8786", 3])
+def test_a_client_that_is_none_is_named(client):
+    with pytest.raises(TypeError, match=r"client=.*, but a distributed.Client is needed"):
+        scale.config(client=client)
+
+
+def test_a_closed_client_is_named():
+    distributed = pytest.importorskip("distributed")
+    client = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+    with scale.config(client=client):
+        client.close()
+        with pytest.raises(ValueError, match="client is closed; connect again"):
+            graphs.knn(da.zeros((10, 2)), 3)
+    with pytest.raises(ValueError, match="client is closed; connect again"):
+        scale.config(client=client)
+
+
+@pytest.mark.parametrize("path", ["", "a\0b"])
+def test_a_store_needs_the_name_of_a_folder(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for make in (scale.Store, lambda path: scale.config(store=path)):
+        with pytest.raises(ValueError, match="is not the name of a folder or a URL"):
+            make(path)
+    assert list(tmp_path.iterdir()) == []

@@ -14,7 +14,7 @@ from vicinal import (
     SimilarityVoteClassifier,
 )
 from vicinal.semi_supervised import prior_values
-from vicinal.semi_supervised._locality import keep_local, most_similar
+from vicinal.semi_supervised._transductive import keep_local, most_similar
 
 
 def fused_wine():

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, make_blobs
 
 from vicinal import Graph, GraphClassifier, graphs
 from vicinal.semi_supervised._leave_one_out import leave_one_out
-from vicinal.semi_supervised._queries import uncertainties
+from vicinal.semi_supervised.classifier import uncertainties
 from vicinal.semi_supervised.propagation import propagate_labels
 
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from studies import cluster_preserving as study
+from studies import cluster_preserving_report as report
+from studies import loaders
+from studies.__main__ import main
 from vicinal import ClusterPreservingEmbedding, path_similarity
-from vicinal.cli import main
-from vicinal.studies import cluster_preserving as study
-from vicinal.studies import cluster_preserving_report as report
-from vicinal.studies import images
 
 TINY = study.QUICK._replace(n_repeats=2, n_images=40, subsets=((1, 3),), factors=(0.25, 1.0))
 FOLDER = os.environ.get("VICINAL_DATA")
 needs_data = pytest.mark.skipif(
-    FOLDER is None or not (Path(FOLDER) / images.DIGITS).is_file(),
+    FOLDER is None or not (Path(FOLDER) / loaders.DIGITS).is_file(),
     reason="VICINAL_DATA is not a folder with the images",
 )
 
@@ -58,7 +58,7 @@ def test_widths_are_multiples_of_the_automatic_width():
 def test_the_command_writes_a_table_and_a_plot_for_every_figure(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "QUICK", TINY)
     folder = tmp_path / "study"
-    main(["reproduce", "cluster-preserving", "--quick", "-o", str(folder)])
+    main(["cluster-preserving", "--quick", "-o", str(folder)])
     names = ["figure-1", "figure-2", "figure-3", "sigma"]
     expected = {f"{name}.{kind}" for name in names for kind in ("csv", "md", "png")}
     assert {path.name for path in folder.iterdir()} == expected

@@ -1,6 +1,5 @@
 """The study of contextual distances, on small data."""
 
-import argparse
 import csv
 import os
 from pathlib import Path
@@ -8,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vicinal.cli import reproduce
-from vicinal.studies import contextual_distance as study
-from vicinal.studies import contextual_noise as noise
-from vicinal.studies import contextual_report as report
-from vicinal.studies import images
+from studies import contextual_distance as study
+from studies import contextual_noise as noise
+from studies import contextual_report as report
+from studies import images, loaders
+from studies.__main__ import main
 
 TINY = study.QUICK._replace(
     n_points=300,
@@ -26,7 +25,7 @@ TINY = study.QUICK._replace(
 )
 FOLDER = os.environ.get("VICINAL_DATA")
 needs_data = pytest.mark.skipif(
-    FOLDER is None or not (Path(FOLDER) / images.FACES).is_file(),
+    FOLDER is None or not (Path(FOLDER) / loaders.FACES).is_file(),
     reason="VICINAL_DATA is not a folder with the images",
 )
 
@@ -153,22 +152,15 @@ def test_images_of_the_folder_are_used():
 
 def test_faces_are_averaged_over_blocks_of_pixels(tmp_path):
     pixels = np.random.default_rng(0).integers(0, 256, (6, 9, 8)).astype(np.uint8)
-    np.savez(tmp_path / images.FACES, X=pixels, y=np.arange(6) // 2)
+    np.savez(tmp_path / loaders.FACES, X=pixels, y=np.arange(6) // 2)
     result = images.faces(tmp_path, None)
     assert result.pixels.shape == (6, 2, 2)
     assert result.pixels[3, 1, 0] == pytest.approx(pixels[3, 4:8, :4].mean() / 255)
 
 
-def parsed(*args):
-    parser = argparse.ArgumentParser()
-    reproduce.add_to(parser.add_subparsers())
-    return parser.parse_args(["reproduce", *args])
-
-
 def test_the_command_writes_a_table_and_a_plot_for_every_figure(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "QUICK", TINY)
-    arguments = parsed("contextual-distance", "--quick", "-o", str(tmp_path / "study"))
-    arguments.run(arguments)
+    main(["contextual-distance", "--quick", "-o", str(tmp_path / "study")])
     numbers = ["03", "04", "06", "07", "08", "09", "10", "11", "13"]
     expected = {f"figure-{n}.{kind}" for n in numbers for kind in ("csv", "md", "png")}
     assert {path.name for path in (tmp_path / "study").iterdir()} == expected
@@ -181,16 +173,3 @@ def test_the_command_writes_a_table_and_a_plot_for_every_figure(tmp_path, monkey
         with (tmp_path / "study" / f"figure-{number}.csv").open() as file:
             assert len(list(csv.DictReader(file))) > 1
     assert "perceptual, coding length" in capsys.readouterr().out
-
-
-def test_a_folder_without_images_is_an_error_before_any_work(tmp_path):
-    arguments = parsed("contextual-distance", "--data", str(tmp_path), "-o", str(tmp_path / "out"))
-    with pytest.raises(FileNotFoundError, match=r"contains neither mnist_test\.npz nor orl_faces"):
-        arguments.run(arguments)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_study_that_makes_its_own_data_rejects_a_folder(tmp_path):
-    arguments = parsed("proximity-graphs", "--data", str(tmp_path))
-    with pytest.raises(ValueError, match="--data has no effect"):
-        arguments.run(arguments)

@@ -1,14 +1,13 @@
 """The study of proximity graphs, on small data."""
 
-import argparse
 import csv
 
 import numpy as np
 import pytest
 
-from vicinal.cli import reproduce
-from vicinal.studies import proximity_graphs as study
-from vicinal.studies import proximity_report as report
+from studies import proximity_graphs as study
+from studies import proximity_report as report
+from studies.__main__ import main
 
 TINY = study.QUICK._replace(
     n_repeats=2,
@@ -92,11 +91,8 @@ def test_the_longest_run_of_good_values_is_described(is_good, expected):
 
 def test_the_command_writes_tables_and_figures(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(study, "QUICK", TINY)
-    parser = argparse.ArgumentParser()
-    reproduce.add_to(parser.add_subparsers())
     folder = tmp_path / "new" / "study"
-    arguments = parser.parse_args(["reproduce", "proximity-graphs", "--quick", "-o", str(folder)])
-    arguments.run(arguments)
+    main(["proximity-graphs", "--quick", "-o", str(folder)])
     names = [f"{name}.{kind}" for name in ("clustering", "isomap") for kind in ("csv", "md", "png")]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
     with (folder / "isomap.csv").open() as file:

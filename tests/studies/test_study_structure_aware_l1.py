@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from vicinal.datasets.tables import TABLES
-from vicinal.studies import structure_aware_l1 as study
-from vicinal.studies import structure_aware_report as report
-from vicinal.studies.uci_sets import find_folder, read_sets, standardize
+from studies import structure_aware_l1 as study
+from studies import structure_aware_report as report
+from studies.loaders import TABLES
+from studies.uci_sets import find_folder, read_sets, standardize
 
 
 @pytest.fixture(scope="module")

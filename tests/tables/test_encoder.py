@@ -331,3 +331,30 @@ def test_weekdays_that_another_column_depends_on_are_compared():
     assert "signup_weekday sin" in names
     weights = TableEncoder(weights={"signup": 1.0}).fit(dated_table()[0])
     assert [name for name in weights.get_feature_names_out() if "weekday" in name]
+
+
+def test_words_for_missing_values_are_missing_only_where_they_can_be_nothing_else():
+    n = 40
+    table = {
+        "flag": (["yes", "no", "NA", "no"] * n)[:n],
+        "price": [["1.5", "2.5", "null", "7"][i % 4] for i in range(n)],
+        "day": [f"2024-01-{1 + i % 28:02d}" if i % 5 else "n/a" for i in range(n)],
+        "severity": (["None", "mild", "severe", "mild"] * n)[:n],
+    }
+    encoder = TableEncoder(weights=dict.fromkeys(table, 1.0)).fit(table)
+    points = encoder.transform(table)
+    assert np.isfinite(points).all()
+    missing = {column.name: column.missing for column in encoder.columns_}
+    assert missing == {"flag": 10, "price": 10, "day": 8, "severity": 0}
+    remarks = {column.name: " ".join(column.remarks) for column in encoder.columns_}
+    assert remarks["flag"] == "10 cells count as missing: 'NA' (10)"
+    assert remarks["severity"].startswith("'None' (10) counts like any other category")
+
+
+def test_one_decimal_mark_holds_for_a_table():
+    table = {"price": ["1.234", "999", "12.345"] * 8, "share": ["0,5", "0,75", "0,25"] * 8}
+    encoder = TableEncoder(scaling="none", weights={"price": 1.0, "share": 1.0}).fit(table)
+    points = encoder.transform(table)
+    assert sorted(set(points[:, 0])) == [999.0, 1234.0, 12345.0]
+    with pytest.raises(ValueError, match=r"'0\.5'.* are written with a decimal comma"):
+        encoder.transform({"price": ["1.234"], "share": ["0.5"]})

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from benchmarks.mixed_tables import make_mixed_table
 from vicinal import SpectralClustering
-from vicinal.datasets import make_mixed_table
 from vicinal.metrics import clustering_accuracy
 from vicinal.tables import TableEncoder
 from vicinal.tables._shared_json import shared_part_from_json, shared_part_to_json

@@ -86,7 +86,7 @@ class GraphEstimator(GraphSource):
         if self.graph == "epsilon_ball" and radius is not None:
             search = graph._search(self.n_jobs)
             return neighbors_within(search, X if sparse.issparse(X) else np.asarray(X), radius)
-        if self.graph == "knn":
+        if self.graph == "knn" or self._precomputed_kind() == DISTANCES:
             # Nodes of the symmetric graph have more than n_neighbors edges; new points need n_neighbors.
             k = (self.graph_params or {}).get("n_neighbors", self._default_n_neighbors)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import sparse
@@ -14,8 +14,8 @@ from sklearn.utils import Tags
 
 from vicinal import graphs
 from vicinal._base.affinity_operator import AffinityOperator
-from vicinal._base.nested_params import NestedGraphParams
 from vicinal._core.array_checks import validate_input
+from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.chunked import ChunkedRows, is_chunked, validate_chunks
 from vicinal._core.options import check_mapping, check_options, parameter_names, seed_from
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 # Public names of `graphs` that do not build an undirected graph of points.
 NOT_BUILDERS = {
     "Graph",
-    "GrowingKNN",
-    "GrowingMST",
     "affinity",
     "connecting_neighbors",
     "contextual",
@@ -40,7 +38,7 @@ NOT_BUILDERS = {
     "edge_scale",
     "grid",
 }
-BUILDERS = tuple(name for name in graphs.__all__ if name not in NOT_BUILDERS)
+BUILDERS = tuple(name for name in dir(graphs) if name not in NOT_BUILDERS)
 # Graphs that can be built on sparse rows.
 SPARSE_BUILDERS = (
     "knn",
@@ -62,6 +60,53 @@ CHUNKED_BUILDERS = (
 )
 DISTANCES: str = "precomputed_distances"
 AFFINITY: str = "precomputed_affinity"
+PREFIX = "graph_params__"
+
+
+class NestedGraphParams(FitCallbacks, BaseEstimator):
+    """Mixin that exposes ``graph_params["n_neighbors"]`` as ``graph_params__n_neighbors``."""
+
+    graph_params: dict[str, Any] | None
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters of this estimator.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the entries of ``graph_params``, as ``graph_params__<name>``.
+
+        Returns
+        -------
+        dict
+            Parameter names mapped to their values.
+        """
+        params = super().get_params(deep)
+        given = params.get("graph_params")
+        if deep and isinstance(given, Mapping):
+            params |= {f"{PREFIX}{name}": value for name, value in given.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set the parameters of this estimator.
+
+        Parameters
+        ----------
+        **params
+            ``graph_params__<name>`` sets one entry of ``graph_params`` and keeps the others, for
+            instance in ``GridSearchCV(model, {"graph_params__n_neighbors": [5, 10]})``.
+
+        Returns
+        -------
+        self
+        """
+        nested = {name for name in params if name.startswith(PREFIX)}
+        super().set_params(**{name: params[name] for name in params if name not in nested})
+        if nested:
+            # Do not modify the old dict: it may belong to the caller or to another estimator.
+            entries = {name.removeprefix(PREFIX): params[name] for name in params if name in nested}
+            self.graph_params = {**(self.graph_params or {}), **entries}
+        return self
 
 
 class GraphSource(NestedGraphParams):
@@ -120,7 +165,9 @@ class GraphSource(NestedGraphParams):
             given = validate_input(self, X, accept_sparse="csr", dtype=(np.float64, np.float32))
             if sparse.issparse(given):
                 return graph_from_distances(given)
-            return graphs.complete(given, metric="precomputed")
+            # Points that only their distances are known of have the same graph as points.
+            check_two_points(len(given))
+            return self._built("knn", given, metric="precomputed")
         if self._accepts_chunks and is_chunked(X):
             return self._graph_of(self._check_chunks(X))
         accepted = "csr" if self._accepts_sparse_points() else False
@@ -194,12 +241,17 @@ class GraphSource(NestedGraphParams):
                 f"{DISTANCES!r}, {AFFINITY!r}, or a function from points to a Graph is needed."
             )
         check_two_points(n)
-        builder = getattr(graphs, self.graph)
-        parameters = self._checked_graph_params(builder)
+        return self._built(self.graph, points)
+
+    def _built(self, name: str, points: Any, **fixed: Any) -> Graph:
+        """The named graph with ``graph_params`` and, before these, the ``fixed`` parameters."""
+        builder = getattr(graphs, name)
+        parameters = self._checked_graph_params(builder) | fixed
         accepted = parameter_names(builder)
         defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
-        if self.graph == "knn":
-            parameters.setdefault("n_neighbors", min(self._default_n_neighbors, n - 1))
+        if name == "knn":
+            n_neighbors = min(self._default_n_neighbors, points.shape[0] - 1)
+            parameters.setdefault("n_neighbors", n_neighbors)
         graph = builder(points, **{k: v for k, v in defaults.items() if k in accepted} | parameters)
         # Sparse codes are directed; their graphs are clustered by (W + W') / 2.
         return graph.symmetrize("mean") if graph.strengths_are_affinities else graph

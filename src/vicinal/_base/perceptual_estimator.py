@@ -180,6 +180,12 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
     def _in_metric(self, points: Any) -> Any:
         """The points, scaled to length 1 if only their directions count."""
         metric = getattr(self, "metric", "euclidean")
+        if metric == "precomputed":
+            raise InvalidValueError(
+                f"metric='precomputed', but {type(self).__name__} needs 'euclidean' or 'cosine', because the "
+                "contexts of new points need coordinates; for distances of the training points, pass their "
+                "digraph as X: vicinal.graphs.contextual(D, metric='precomputed', n_features=...)."
+            )
         check_choice(metric, "metric", ("euclidean", "cosine"))
         return directions_of(points) if as_metric(metric).is_cosine else points
 

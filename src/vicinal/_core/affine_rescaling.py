@@ -10,34 +10,41 @@ from vicinal._core.rescale import max_magnitude, power_of_two
 
 # Squared distances between coordinates up to this magnitude are finite.
 MAX_COORDINATE = 1e150
+# Rows from which the centre and the unit are taken.
+N_ROWS = 1000
 
 
 class AffineRescaling(NamedTuple):
-    """A shift to the mean of the data, and a unit near their largest deviation from it.
+    """A shift to the middle of the data, and a unit near their typical deviation from it.
 
-    The unit is a product of two powers of two, ``magnitude`` and ``spread``: division by them is exact, and
-    the mean of huge values is computed after the first, so that it cannot overflow.
+    Both are medians, because one absurd row must not take the precision from all others. The unit is a power
+    of two, so that division by it is exact.
     """
 
-    magnitude: float
     center: np.ndarray
-    spread: float
-
-    @property
-    def unit(self) -> float:
-        """Length that is rescaled to 1."""
-        return self.magnitude * self.spread
+    unit: float
 
     def transform(self, X: np.ndarray) -> np.ndarray:
         """Rescale points; coordinates are clipped to the range in which squared distances are finite."""
         with np.errstate(over="ignore"):
-            rescaled = (X / self.magnitude - self.center) / self.spread
+            rescaled = (X - self.center) / self.unit
         return np.clip(rescaled, -MAX_COORDINATE, MAX_COORDINATE, out=rescaled)
 
 
 def fit_rescaling(X: np.ndarray) -> AffineRescaling:
     """Find the rescaling of a table of points."""
-    magnitude = power_of_two(max_magnitude(X))
-    rescaled = X / magnitude
-    center = rescaled.mean(axis=0)
-    return AffineRescaling(magnitude, center, power_of_two(max_magnitude(rescaled - center)))
+    return rescaling_of(X[typical_rows(len(X))], np.stack([X.min(axis=0), X.max(axis=0)]))
+
+
+def typical_rows(n: int) -> np.ndarray:
+    """The rows that determine the rescaling."""
+    return np.arange(0, n, max(1, n // N_ROWS))
+
+
+def rescaling_of(rows: np.ndarray, extent: np.ndarray) -> AffineRescaling:
+    """The rescaling from the `typical_rows`, and the smallest and largest values of all columns."""
+    center = np.median(rows, axis=0)
+    deviations = np.abs(rows - center)
+    positive = deviations[deviations > 0]
+    typical = np.median(positive) if positive.size else max_magnitude(extent - center)
+    return AffineRescaling(center, power_of_two(float(typical)))

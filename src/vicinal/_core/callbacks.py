@@ -6,16 +6,18 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from vicinal._core.pickles import Stamped
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # an older scikit-learn
     CallbackSupportMixin, with_callbacks = object, None
 
 
-class FitCallbacks(CallbackSupportMixin):
-    """Mixin that reports `fit` as one task to the callbacks given to `set_callbacks`.
+class FitCallbacks(Stamped, CallbackSupportMixin):
+    """Mixin of all estimators, which reports `fit` as one task to the callbacks given to `set_callbacks`.
 
-    Does nothing if the installed scikit-learn has no callbacks.
+    Reports nothing if the installed scikit-learn has no callbacks.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

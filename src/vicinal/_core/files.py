@@ -3,47 +3,99 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import platform
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from glob import escape
 from pathlib import Path
 
 NOT_WRITABLE_ERRORS = (errno.EROFS, errno.EACCES, errno.EPERM)
 DISK_FULL_ERRORS = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+PRIVATE = 0o600
+# Files and folders of blocks that have not been left.
+_unfinished: set[Path] = set()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unfinished.clear)  # they are those of the parent
 
 
 @contextmanager
-def atomic_write(path: Path, *, replace: bool = True, clean: bool = True) -> Iterator[Path]:
-    """Yield a temporary path in the same folder, which is renamed to ``path`` if the block succeeds.
+def atomic_write(path: Path, *, replace: bool = True) -> Iterator[Path]:
+    """Yield a temporary path, which becomes the file that a person asked for if the block succeeds.
 
-    With ``replace=False``, an error is raised if a file has appeared at ``path`` in the meantime: if several
-    processes write the same file, only one succeeds. With ``clean=False``, temporary files of killed
-    processes are left in the folder, whose files need not be listed then.
+    A file that is replaced keeps its permissions, because others may not be meant to read it, and a link is
+    followed. With ``replace=False``, an error is raised if a file has appeared at ``path`` in the meantime,
+    so that only one of several processes writes it.
     """
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it.")
-    if clean:
-        remove_abandoned(path.parent)
+    target = Path(os.path.realpath(path))
+    remove_abandoned(target.parent)
+    mode = stat.S_IMODE(target.stat().st_mode) if target.is_file() else None
+    with whole_file(target, replace=replace, shown_as=path) as temporary:
+        if mode is not None:
+            temporary.touch(PRIVATE)  # nobody else reads it while it is written
+        yield temporary
+        if mode is not None:
+            temporary.chmod(mode)
+
+
+@contextmanager
+def whole_file(path: Path, *, replace: bool = True, shown_as: Path | None = None) -> Iterator[Path]:
+    """Yield a temporary path in the same folder, which is renamed to ``path`` if the block succeeds.
+
+    Nothing else in the folder is looked at: it may have many files, and links that others made.
+    """
     # Files made by tempfile are readable by their user only, even after the rename.
     temporary = path.with_name(
         f".{path.stem}-{_owner()}-{os.getpid()}-{threading.get_ident()}{path.suffix}"
     )
+    shown = shown_as or path
+    _unfinished.add(temporary)
     try:
         try:
             yield temporary
         except OSError as error:
-            raise _not_written(path, temporary, error) from error
+            raise _not_written(shown, temporary, error) from error
         if replace:
             os.replace(temporary, path)
         else:
-            _publish(temporary, path)
+            _publish(temporary, path, shown)
     finally:
         # Where nothing can be written, nothing can be removed either.
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+        _unfinished.discard(temporary)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yield a new folder, which is removed after the block."""
+    folder = Path(tempfile.mkdtemp(prefix="vicinal-"))
+    _unfinished.add(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        _unfinished.discard(folder)
+
+
+def remove_unfinished() -> None:
+    """Remove the files and folders of all blocks, for a process that ends without leaving them."""
+    for path in list(_unfinished):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -57,9 +109,24 @@ def remove_abandoned(folder: Path) -> None:
                 path.unlink()
 
 
+@cache
 def _owner() -> str:
-    # Process ids are only valid on one computer, and others may write to the same folder.
-    return f"vicinal-{platform.node() or 'local'}"
+    """Where this process runs: its number means nothing elsewhere, and others may write to the same folder.
+
+    Containers can share a folder and a host name, so the name also has the start of the system and the
+    namespace of process numbers.
+    """
+    place = ""
+    if sys.platform.startswith("linux"):
+        try:
+            place = Path("/proc/sys/kernel/random/boot_id").read_text()
+            place += os.readlink("/proc/self/ns/pid")
+        except OSError:
+            place = (
+                secrets.token_hex()
+            )  # not known, so that no other process takes this one for dead
+    digest = hashlib.sha256(place.encode()).hexdigest()[:12]
+    return f"vicinal-{platform.node() or 'local'}-{digest}"
 
 
 def _is_alive(process: int) -> bool:
@@ -72,7 +139,7 @@ def _is_alive(process: int) -> bool:
     return True
 
 
-def _publish(temporary: Path, path: Path) -> None:
+def _publish(temporary: Path, path: Path, shown: Path) -> None:
     """Rename a finished file atomically, unless the name is taken."""
     try:
         try:
@@ -84,7 +151,7 @@ def _publish(temporary: Path, path: Path) -> None:
             os.replace(temporary, path)
     except FileExistsError as error:
         raise FileExistsError(
-            f"{path} exists: another process wrote it during this run, and it was left unchanged; "
+            f"{shown} exists: another process wrote it during this run, and it was left unchanged; "
             "choose another name, or pass --force to overwrite it."
         ) from error
 

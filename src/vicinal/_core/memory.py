@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from vicinal._core import file_arrays
 from vicinal._core.dask_worker import current_worker
+from vicinal._core.large import bytes_besides_files, current_limit
 from vicinal.exceptions import InsufficientMemoryError
 
 try:
@@ -45,19 +44,18 @@ REUSE_SECONDS, REUSE_FACTOR = 0.1, 1000.0
 PROCESS_LIMITS = (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:"))
 
 
-def require_memory(n_bytes: float, what: str, remedy: str) -> None:
+def require_memory(n_bytes: float, what: str, remedy: str, *, in_files: bool = False) -> None:
     """Raise an error if a computation would not fit into the memory that is free now.
 
-    Where large arrays are in files, the space on their disk counts instead.
+    With ``in_files``, its arrays are made by `large`: where memory is limited, the space on the disk counts.
     """
-    limit = file_arrays.current_limit()
-    if limit is not None:
-        folder = limit.folder or tempfile.gettempdir()
-        free_on_disk = shutil.disk_usage(folder).free
+    limit = current_limit()
+    if limit is not None and in_files:
+        free_on_disk = shutil.disk_usage(limit.folder).free
         if n_bytes > free_on_disk:
             raise InsufficientMemoryError(
                 f"{what} needs about {n_bytes / 2**30:.1f} GiB, but {free_on_disk / 2**30:.1f} GiB are free "
-                f"in {os.fspath(folder)}. {remedy}"
+                f"in {os.fspath(limit.folder)}. {remedy}"
             )
         return
     free = _free_for(n_bytes)
@@ -68,7 +66,7 @@ def require_memory(n_bytes: float, what: str, remedy: str) -> None:
         )
 
 
-# The function that measured last, when it did, and its result.
+# What the last measurement was for, when it was made, and its result.
 _last: tuple[object, float, int | None] = (None, 0.0, None)
 
 
@@ -78,12 +76,12 @@ def _free_for(n_bytes: float) -> int | None:
     Reading them takes longer than a graph of few points.
     """
     global _last
-    source, when, free = _last
-    now = monotonic()
-    is_recent = source is free_memory and now - when < REUSE_SECONDS
+    known, when, free = _last
+    now, limits = monotonic(), (free_memory, _worker_limit(), _process_limits())
+    is_recent = known == limits and now - when < REUSE_SECONDS
     if not is_recent or free is None or n_bytes * REUSE_FACTOR > free:
         free = free_memory()
-        _last = free_memory, now, free
+        _last = limits, now, free
     return free
 
 
@@ -97,7 +95,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
         *_free_in_groups(root),
         *_free_in_process(root),
         *_free_in_worker(),
-        *_free_besides_files(),
+        *_free_below_limit(),
     ]
     return min(limits) if limits else None
 
@@ -137,30 +135,41 @@ def _free_in_groups(root: Path) -> Iterator[int]:
 
 def _free_in_process(root: Path) -> Iterator[int]:
     """Free bytes under each limit that the shell or a scheduler has set on this process."""
-    if resource is None:
-        return
-    for limit, line in PROCESS_LIMITS:
+    for line, limit in _process_limits().items():
+        used = _values(root / "proc/self/status", line).get(line, 0)
+        yield max(0, limit - 1024 * used)
+
+
+def _process_limits() -> dict[str, int]:
+    """Limits on this process, by the line of /proc/self/status that counts against each."""
+    limits = {}
+    for name, line in PROCESS_LIMITS:
         with suppress(AttributeError, OSError, ValueError):
-            soft = resource.getrlimit(getattr(resource, limit))[0]
+            soft = resource.getrlimit(getattr(resource, name))[0]
             if soft != resource.RLIM_INFINITY:
-                used = _values(root / "proc/self/status", line).get(line, 0)
-                yield max(0, soft - 1024 * used)
+                limits[line] = soft
+    return limits
 
 
 def _free_in_worker() -> Iterator[int]:
     """Free bytes of the dask worker that runs this task, before it would pause."""
-    worker = current_worker()
-    limit = getattr(getattr(worker, "memory_manager", None), "memory_limit", None)
-    if limit:
-        fraction = worker.memory_manager.memory_pause_fraction or 1.0
-        yield max(0, int(fraction * limit) - worker.monitor.get_process_memory())
+    limit = _worker_limit()
+    if limit is not None:
+        yield max(0, limit - current_worker().monitor.get_process_memory())
 
 
-def _free_besides_files() -> Iterator[int]:
-    """Free bytes of a block in which large arrays are in files."""
-    free = file_arrays.free_bytes()
-    if free is not None:
-        yield free
+def _worker_limit() -> int | None:
+    """Bytes at which the dask worker that runs this task would pause."""
+    manager: Any = getattr(current_worker(), "memory_manager", None)
+    limit = getattr(manager, "memory_limit", None)
+    return int((manager.memory_pause_fraction or 1.0) * limit) if limit else None
+
+
+def _free_below_limit() -> Iterator[int]:
+    """Free bytes of the limit of `vicinal.scale.config`."""
+    limit = current_limit()
+    if limit is not None:
+        yield max(0, limit.most - bytes_besides_files())
 
 
 def _values(path: Path, *keys: str) -> dict[str, int]:

@@ -221,9 +221,10 @@ def one_openmp_thread() -> Any:
 def progress_bar(total: float, title: str | None, long_work: LongWork | None = None) -> Any:
     """Progress bar as a context manager with a method `update`.
 
-    Without a title, it shows nothing, except a warning if ``long_work`` takes minutes or longer.
+    Without a title or a place to print to, it shows nothing, except a warning if ``long_work`` takes minutes
+    or longer.
     """
-    if title is None:
+    if title is None or sys.stderr is None:
         return _NoBar() if long_work is None else TimedLoop(total, long_work)
     from tqdm.auto import tqdm
 

@@ -12,6 +12,8 @@ import numpy as np
 MAX_EXPONENT = 1000
 # Magnitudes between which squares and their sums neither overflow nor underflow.
 SAFE_RANGE = 1e-140, 1e140
+# Values are brought to this exponent, well above 1: most may be far smaller than the largest.
+SAFE_EXPONENT = 400
 
 
 def max_magnitude(values: np.ndarray) -> float:
@@ -36,7 +38,8 @@ def safe_factor(values: np.ndarray) -> float:
     magnitude = max_magnitude(values)
     if magnitude == 0.0 or SAFE_RANGE[0] < magnitude < SAFE_RANGE[1]:
         return 1.0
-    return float(2.0 ** -np.clip(binary_exponent(magnitude), -MAX_EXPONENT, MAX_EXPONENT))
+    exponent = SAFE_EXPONENT - binary_exponent(magnitude)
+    return float(2.0 ** np.clip(exponent, -MAX_EXPONENT, MAX_EXPONENT))
 
 
 def normalize_magnitude(

@@ -12,16 +12,19 @@ import numpy as np
 
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
+# Floats hold every integer up to this size exactly.
+MAX_EXACT = 2**53
+
 
 class RawTable(NamedTuple):
     """A table as it was read, before cleaning.
 
     ``points`` is an array, or a sparse matrix if the caller accepts one. ``notes`` describes decisions of the
     reader, ``others`` maps names to columns that are not coordinates, and ``images`` contains the grey levels
-    of each row (n, height, width). ``columns`` is a table of all columns as they were read, if some are not
-    numbers; ``points`` is None if `vicinal.tables.TableEncoder` has to encode them. ``place`` makes points of
-    other rows (a RawTable) in the same way, once the table is prepared. ``splits`` assigns rows to parts such
-    as training and test data.
+    of each row (n, height, width). ``label_name`` and ``id_name`` are the columns of classes and row names.
+    ``columns`` is a table of all columns as they were read, if some are not numbers; ``points`` is None if
+    `vicinal.tables.TableEncoder` has to encode them. ``place`` makes points of other rows (a RawTable) in the
+    same way, once the table is prepared. ``splits`` assigns rows to parts such as training and test data.
     """
 
     points: Any
@@ -32,6 +35,7 @@ class RawTable(NamedTuple):
     others: Mapping[str, np.ndarray] = {}
     images: np.ndarray | None = None
     label_name: str = "label"
+    id_name: str | None = None
     columns: Any = None
     place: Callable[[RawTable], np.ndarray] | None = None
     splits: np.ndarray | None = None
@@ -91,11 +95,31 @@ def is_null(value: Any) -> bool:
         return value is None or bool(value != value)
     except TypeError:  # comparisons with NA have no truth value
         return True
+    except ValueError:  # an array of several values
+        return False
 
 
 def is_missing(value: Any) -> bool:
     """Whether a cell is an empty string, None, NaN or pandas' NA."""
     return is_null(value) or (isinstance(value, str) and not value)
+
+
+def holds_exactly(integers: np.ndarray) -> bool:
+    """Whether floats hold all integers of an array exactly."""
+    if integers.dtype.itemsize < 8 or not integers.size:
+        return True
+    return max(-int(integers.min()), int(integers.max())) <= MAX_EXACT
+
+
+def check_exact(values: Any, name: str) -> None:
+    """Raise if an array holds integers that floats do not hold exactly."""
+    if values.dtype.kind in "ui" and not hasattr(values, "toarray") and not holds_exactly(values):
+        low, high = int(values.min()), int(values.max())
+        raise InvalidValueError(
+            f"{name} holds integers such as {high if high > MAX_EXACT else low}, of which the calculation "
+            "would lose the last digits; leave out columns of ids, or subtract a common part or use a larger "
+            "unit."
+        )
 
 
 def missing_cells(column: np.ndarray) -> np.ndarray:

@@ -2,7 +2,8 @@
 
 A subcommand returns its result and raises errors. This module prints the result, as text or with
 ``--json`` as JSON, and turns an error into one line on stderr and an exit code: 0 success,
-1 internal error, 2 invalid input or usage, 130 interrupted, 143 terminated.
+1 internal error, 2 invalid input or usage. `vicinal.__main__` ends the process at a signal: 130
+interrupted, 143 terminated.
 """
 
 from __future__ import annotations
@@ -11,9 +12,7 @@ import argparse
 import io
 import os
 import re
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -24,10 +23,8 @@ from vicinal._core.suggestions import suggestion
 from vicinal.cli import (
     assign,
     audit,
-    bench,
     cluster,
     compare,
-    completion,
     demo,
     duplicates,
     embed,
@@ -37,7 +34,6 @@ from vicinal.cli import (
     label,
     perceive,
     rank,
-    reproduce,
     segment,
     smooth,
     warm,
@@ -62,16 +58,20 @@ COMMANDS = (
     smooth,
     fuse,
     segment,
-    reproduce,
     demo,
-    bench,
     warm,
-    completion,
 )
+# Commands of development versions, and what to write instead.
+RETIRED = {
+    "bench": "in a clone of the repository, write: python -m benchmarks SUITE",
+    "completion": "pip install shtab, and write: shtab --shell=bash vicinal.cli.build_parser",
+    "reproduce": "in a clone of the repository, write: python -m studies NAME",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Replace characters the terminal cannot encode instead of failing.
         sys.stdout.reconfigure(errors="replace")
@@ -79,16 +79,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         # The purpose of `vicinal warm` is to compile.
         note = nullcontext() if arguments.run is warm.run else note_if_compiling()
-        with _one_line_warnings(arguments), _exit_on_sigterm(), note:
+        with _one_line_warnings(arguments), note:
             facts = arguments.run(arguments)
         text = format_json(facts) if arguments.json else format_facts(facts)
         if text:
             _print(text)
         if not arguments.json and facts.get("written") == {} and hasattr(arguments, "unsaved"):
             print(f"no file written; use -o FILE to save the {arguments.unsaved}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("vicinal: interrupted; no partial files were left behind", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         # The reader closed the pipe, as `head` does.
         _drop_output()
@@ -97,7 +94,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.debug:
             raise
         message = " ".join(_message(error, arguments).split())
-        if isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError)):
+        if isinstance(error, Warning):
+            message += " (a warning, which -W error or PYTHONWARNINGS made an error)"
+        if isinstance(error, (ValueError, TypeError, OSError, MemoryError, ImportError, Warning)):
             print(f"vicinal: error: {message}", file=sys.stderr)
             return 2
         print(
@@ -107,6 +106,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     return 0
+
+
+def _open_closed_streams() -> None:
+    """Connect streams that the caller closed, as services do, to nothing."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, open until the end
 
 
 def _print(text: str) -> None:
@@ -137,19 +143,20 @@ def _message(error: Exception, arguments: argparse.Namespace) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser that suggests a close name for an unknown command or choice."""
+    """Parser that suggests what to write for an unknown command or choice."""
 
     def error(self, message: str) -> NoReturn:
         """Print usage and message, and exit with code 2."""
         unknown = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
             choices = [name.strip(" '") for name in unknown[2].split(",")]
-            is_file = "perceive" in choices and os.path.exists(unknown[1])
-            message += (
-                f"; to analyse this file, use: vicinal perceive {unknown[1]}"
-                if is_file
-                else suggestion(unknown[1], choices)
-            )
+            is_command = "perceive" in choices
+            if is_command and unknown[1] in RETIRED:
+                message = f"'{unknown[1]}' is no command any more; {RETIRED[unknown[1]]}"
+            elif is_command and os.path.exists(unknown[1]):
+                message += f"; to analyse this file, use: vicinal perceive {unknown[1]}"
+            else:
+                message += suggestion(unknown[1], choices)
         super().error(message)
 
 
@@ -193,21 +200,3 @@ def _one_line_warnings(arguments: argparse.Namespace) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield
-
-
-@contextmanager
-def _exit_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into an exception, so that partial files are removed."""
-    # Only the main thread may set signal handlers.
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def exit_process(*_: Any) -> None:
-        sys.exit(128 + signal.SIGTERM)
-
-    previous_handler = signal.signal(signal.SIGTERM, exit_process)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous_handler)

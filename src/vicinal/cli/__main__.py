@@ -1,7 +1,7 @@
-"""``python -m vicinal.cli``, for when the script is not on the path."""
+"""``python -m vicinal.cli``, the same as ``python -m vicinal``."""
 
 import sys
 
-from vicinal.cli import main
+from vicinal.__main__ import main
 
 sys.exit(main())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.options import add_force, new_command, read_source
+from vicinal.cli.options import add_force, new_command, print_notes, read_source
 from vicinal.cli.output import TABLE_FORMATS, check_table_target, write_table
 from vicinal.cli.stdin import path_or_stdin
 from vicinal.cli.tables import READERS
@@ -54,7 +54,9 @@ def add_to(commands: Any) -> None:
         help="file written by vicinal perceive --save",
     )
     parser.add_argument("--key", help="array of an .npz file, or .obsm entry of an .h5ad file")
-    parser.add_argument("--id", metavar="COLUMN", help="column with row names")
+    parser.add_argument(
+        "--id", metavar="COLUMN", help="column with row names (default: that of the analysis)"
+    )
     parser.add_argument(
         "-o", "--output", type=Path, help=f"labelled rows: {' '.join(TABLE_FORMATS)}"
     )
@@ -79,7 +81,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     check_table_target(arguments.output, "--output", arguments.force, arguments.data)
     model = PerceptionModel.load(arguments.model)
     arguments.label = None
-    table = read_source(arguments, accept_missing=True, unchanged=True)
+    table = read_source(arguments, id_name=model.id_name, accept_missing=True, unchanged=True)
+    print_notes(arguments.data, table.notes)
     assignment = model.assign(
         _columns(table), ids=table.ids, n_neighbors=arguments.top, n_jobs=arguments.jobs
     )

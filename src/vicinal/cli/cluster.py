@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from vicinal._core.tables import RawTable
 
 METHODS = {
+    "perceptual": Method(
+        "PerceptualClustering",
+        "contextual distances; separates noise from clusters",
+        {"neighbors": "n_neighbors", "noise": "noise"},
+    ),
     "spectral": Method(
         "SpectralClustering",
         "sets of rows that a random walk on a graph rarely leaves (Ng, Jordan and Weiss)",
@@ -50,11 +55,6 @@ METHODS = {
         {"scale": "scale"},
         {"method": "ncut"},
         on_graph=True,
-    ),
-    "perceptual": Method(
-        "PerceptualClustering",
-        "contextual distances; separates noise from clusters",
-        {"neighbors": "n_neighbors", "noise": "noise"},
     ),
     "sparse-subspace": Method(
         "SparseSubspaceClustering",
@@ -70,8 +70,8 @@ METHODS = {
 
 EXAMPLES = """\
 examples:
-  vicinal cluster points.csv --method spectral --clusters auto -o labels.csv --plot clusters.png
-  vicinal cluster points.csv --method perceptual --clusters 3 --noise 0.2 -o labels.parquet
+  vicinal cluster points.csv --clusters auto -o labels.csv --plot clusters.png
+  vicinal cluster points.csv --clusters 3 --noise 0.2 -o labels.parquet
   vicinal cluster flowers.csv --standardize --label species --graph dmst --n-trees 3 --json
 """
 
@@ -94,7 +94,7 @@ def add_to(commands: Any) -> None:
         metavar="N",
         help="number of clusters (default: auto)",
     )
-    add_methods(parser, METHODS, "spectral")
+    add_methods(parser, METHODS)
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
         "--noise",
@@ -119,9 +119,9 @@ def add_to(commands: Any) -> None:
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
     """Read the table, cluster it and write the results."""
     check_clusters(arguments)
+    model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)
     if arguments.method == "kernel-kmeans" and arguments.clusters == "auto":
         raise InvalidValueError("--method kernel-kmeans needs a number of --clusters.")
-    model = build_estimator(arguments, METHODS, n_clusters=arguments.clusters)
     matrix = matrix_meaning(arguments, METHODS)
     check_targets(arguments, has_coordinates=matrix is None)
     table = read_data(arguments, matrix=matrix, accept_sparse=matrix is not None)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import zlib
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
 from vicinal._core.suggestions import listing, quoted, suggestion
-from vicinal._core.tables import RawTable, missing_cells, unique_names
+from vicinal._core.tables import MAX_EXACT, RawTable, holds_exactly, missing_cells, unique_names
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
-
-# Errors that numpy raises for a truncated or damaged file, or one with Python objects.
-READ_ERRORS = (ValueError, EOFError, OSError, BadZipFile, zlib.error)
 
 # Extras that install modules, where it is not "cli".
 EXTRAS = {"anndata": "anndata", "openpyxl": "excel", "duckdb": "duckdb"}
@@ -22,15 +18,21 @@ EXTRAS = {"anndata": "anndata", "openpyxl": "excel", "duckdb": "duckdb"}
 # Names under which tables commonly store classes.
 CLASS_NAMES = {"class", "classes", "label", "labels", "target"}
 
+# Name of a column without one; that of pandas.
+UNNAMED = "Unnamed: {}"
+
 DISTANCES_AS_POINTS = "looks like a distance matrix, but its rows are interpreted as points"
 
 
 class Roles(NamedTuple):
-    """Names of an array, and of the columns that are not coordinates."""
+    """Names of an array, and of the columns that are not coordinates.
+
+    Names in a tuple are possible ones; a table need not have any of them.
+    """
 
     key: str | None = None
-    id: str | None = None
-    label: str | None = None
+    id: Any = None
+    label: Any = None
     # Whether a 1-D array may be condensed distances, as scipy's pdist returns them.
     condensed: bool = False
     # Whether columns that are not numbers are kept, for `vicinal.tables`.
@@ -38,6 +40,14 @@ class Roles(NamedTuple):
     # Whether all columns are returned as they are, even empty ones.
     unchanged: bool = False
     split: str | None = None
+
+    def among(self, names: Collection[Any]) -> Roles:
+        """The roles in a table of these columns: of several possible names the first that it has."""
+
+        def first(name: Any) -> str | None:
+            return next((n for n in name if n in names), None) if isinstance(name, tuple) else name
+
+        return self._replace(id=first(self.id), label=first(self.label))
 
     @property
     def named(self) -> dict[str, str]:
@@ -52,26 +62,31 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     if frame.empty:
         raise InvalidValueError(f"{path} has no rows; a table with one row per point is needed.")
     frame = frame.set_axis(unique_names(frame.columns), axis="columns")
+    roles = roles.among(frame.columns)
     ids = row_column(frame, roles.id, "--id", len(frame), path)
     labels = row_column(frame, roles.label, "--label", len(frame), path)
     splits = row_column(frame, roles.split, "--split", len(frame), path)
     taken = set(roles.named.values())
+    notes = [] if labels is None else _label_notes(labels, roles.label)
     if ids is None and not isinstance(frame.index, pandas.RangeIndex):
         ids = frame.index.to_numpy()
+    for position, dtype in enumerate(frame.dtypes):
+        if dtype.kind == "O" and frame.columns[position] not in taken:
+            frame.isetitem(position, _inferred(frame.iloc[:, position]))
     if roles.unchanged:
         rest = frame.drop(columns=list(taken)).reset_index(drop=True)
-        return RawTable(None, ids=ids, labels=labels, columns=rest, splits=splits)
-    numeric, names, notes, others, flags = [], [], [], {}, []
+        return RawTable(None, notes, ids=ids, labels=labels, columns=rest, splits=splits)
+    numeric, names, others, flags = [], [], {}, []
     for position, name in enumerate(frame.columns):
         column = frame.iloc[:, position]
         if name in taken:
             continue
         if column.isna().all():
             notes.append(f"skipped {_quote_name(name, position)}: it is empty")
-        elif position == 0 and name in {"", "Unnamed: 0", "__index_level_0__"}:
+        elif position == 0 and name in {"", UNNAMED.format(0), "__index_level_0__"}:
             notes.append("used the first column, which has no name, as row names")
             ids = column.to_numpy() if ids is None else ids
-        elif pandas.api.types.is_numeric_dtype(column) and column.dtype.kind != "c":
+        elif _is_numeric(column, pandas):
             numeric.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
             names.append(name)
             if pandas.api.types.is_bool_dtype(column):
@@ -81,8 +96,9 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
         else:
             notes.append(f"skipped {name!r}: {_why_not_numeric(column, pandas)}")
             others[name] = column.to_numpy()
-    kept = [name for name in frame.columns if name in others or name in names]
-    notes += [] if roles.label else _class_hints(frame[kept if roles.mixed else names])
+    known = {*names, *others}
+    kept = [name for name in frame.columns if name in known]
+    notes += [] if roles.label else _class_hints(frame, kept if roles.mixed else names)
     if roles.mixed and (others or flags):
         table = _mixed_table(frame[kept].reset_index(drop=True), frame.shape[1] == 1)
         if table is not None:
@@ -97,11 +113,36 @@ def numeric_columns(frame: Any, path: Path, roles: Roles) -> RawTable:
     return RawTable(points, notes, names, ids, labels, others, splits=splits)
 
 
-def _class_hints(frame: Any) -> list[str]:
+def _label_notes(labels: np.ndarray, name: str | None) -> list[str]:
+    """Notes on labels that look like missing values but are not."""
+    from vicinal.tables._kinds import category_remark
+
+    remark = category_remark(text for text in labels.tolist() if isinstance(text, str))
+    return [f"{name!r}: {remark}"] if remark else []
+
+
+def _inferred(column: Any) -> Any:
+    """A column of objects as numbers, dates or booleans if they are; integers keep all digits."""
+    inferred = column.infer_objects()
+    if inferred.dtype.kind == "f" and any(
+        isinstance(cell, int) and abs(cell) > MAX_EXACT for cell in column
+    ):
+        return column
+    return inferred
+
+
+def _is_numeric(column: Any, pandas: Any) -> bool:
+    """Whether a column holds numbers that floats hold exactly."""
+    if not pandas.api.types.is_numeric_dtype(column) or column.dtype.kind == "c":
+        return False
+    return column.dtype.kind not in "ui" or holds_exactly(column.to_numpy())
+
+
+def _class_hints(frame: Any, names: Collection[str]) -> list[str]:
     """Notes on columns that look like classes but are used as coordinates."""
     return [
         f"{name!r} is used like any other column; if it holds known classes, pass --label {name}"
-        for name in frame.columns
+        for name in names
         if name.casefold() in CLASS_NAMES and 1 < frame[name].nunique() <= len(frame) / 5
     ]
 
@@ -123,7 +164,7 @@ def _mixed_table(frame: Any, is_only_column: bool) -> RawTable | None:
 
 def _quote_name(name: str, position: int) -> str:
     # pandas names columns that have no name.
-    return f"column {position + 1}" if name.startswith("Unnamed: ") else repr(name)
+    return f"column {position + 1}" if name == UNNAMED.format(position) else repr(name)
 
 
 def _no_numeric_column(frame: Any, path: Path, notes: list[str]) -> str:
@@ -142,11 +183,15 @@ def _no_numeric_column(frame: Any, path: Path, notes: list[str]) -> str:
 
 
 def _why_not_numeric(column: Any, pandas: Any) -> str:
-    if column.dtype.kind not in "OTU" and str(column.dtype) not in {"str", "string"}:
+    from vicinal.tables._kinds import is_code, is_inexact
+
+    if column.dtype.kind not in "OTUui" and str(column.dtype) not in {"str", "string"}:
         return f"its type is {column.dtype}"
     invalid = column[pandas.to_numeric(column, errors="coerce").isna() & column.notna()]
     if len(invalid) == 0:
         longest = max(column.dropna().astype(str), key=len)
+        if is_code(longest) and not is_inexact(longest):
+            return f"it holds codes, e.g. {longest}"
         return f"its integers are too long to be exact, e.g. {longest}; use --id for row names"
     return f"{len(invalid)} of {len(column)} values are not numbers, e.g. {quoted(invalid.iloc[0])}"
 
@@ -163,13 +208,7 @@ def row_column(
             f"{option} {name}: {path} has no such column{suggestion(name, names)}; "
             f"it has {listing(names) or 'none'}."
         )
-    try:
-        column = np.asarray(columns[name])
-    except READ_ERRORS as error:
-        raise InvalidValueError(
-            f"{option} {name}: cannot read this array of {path}: {error}; save it as numbers or "
-            "strings, e.g. names.astype(str)."
-        ) from error
+    column = np.asarray(columns[name])
     if column.shape != (n,):
         raise InvalidValueError(
             f"{option} {name}: its shape in {path} is {column.shape}, but one value for each of the "

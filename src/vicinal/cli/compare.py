@@ -28,6 +28,8 @@ examples:
 """
 # Rows that are listed in the terminal; files and JSON have all of them.
 MAX_LISTED = 10
+# Columns of row names and of clusters in the outputs of the commands, the preferred ones first.
+ID_COLUMNS, CLUSTER_COLUMNS = ("id", "row"), ("cluster", "label")
 # Name of the cluster of rows without one, as `vicinal label` leaves them where no label reaches.
 MISSING = "missing"
 
@@ -50,7 +52,7 @@ def add_to(commands: Any) -> None:
         type=Path,
         metavar="BEFORE",
         help="first result: a file of perceive --save, the output of perceive --json as a .json file, "
-        "or a table of labels, such as those of perceive --labels, assign and cluster",
+        "or a table of labels, such as those of perceive --labels, assign, cluster and label",
     )
     parser.add_argument(
         "after", type=Path, metavar="AFTER", help="second result, in any of these formats"
@@ -61,8 +63,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--cluster",
         metavar="COLUMN",
-        default="cluster",
-        help="column with clusters (default: %(default)s)",
+        help="column with clusters (default: cluster, otherwise label)",
     )
     parser.add_argument("-o", "--output", type=Path, help=f"moved rows: {' '.join(TABLE_FORMATS)}")
     add_force(parser)
@@ -133,25 +134,36 @@ def _read(path: Path, arguments: argparse.Namespace) -> LabelledRows:
         return LabelledRows(model.ids, [str(label) for label in model.labels.tolist()])
     if path.suffix.lower() == ".json":
         return LabelledRows(*_labels_of_json(path))
-    table = read_table(path, unchanged=True, accept_missing=True)
+    cluster = arguments.cluster or CLUSTER_COLUMNS
+    try:
+        table = read_table(
+            path,
+            id_column=arguments.id or ID_COLUMNS,
+            label_column=cluster,
+            unchanged=True,
+            accept_missing=True,
+        )
+    except InvalidValueError as error:
+        raise InvalidValueError(str(error).replace("--label", "--cluster")) from error
     if table.columns is None:
         raise InvalidValueError(
             f"{path} has no named columns; give a table with row names and clusters, or a .vicinal file."
         )
-    names = list(map(str, table.columns.columns))
-    by_default = "id" if "id" in names else "row"
     columns = []
-    for option, name in (("--id", arguments.id or by_default), ("--cluster", arguments.cluster)):
-        if name not in names:
+    for option, names, values in (
+        ("--id", arguments.id or ID_COLUMNS[0], table.ids),
+        ("--cluster", arguments.cluster or CLUSTER_COLUMNS[0], table.labels),
+    ):
+        if values is None:
+            known = list(map(str, table.columns.columns))
             raise InvalidValueError(
-                f"{option} {name}: {path} has no such column{suggestion(name, names)}; it has "
-                f"{listing(names)}."
+                f"{option} {names}: {path} has no such column{suggestion(names, known)}; it has "
+                f"{listing(known)}."
             )
-        values = table.columns[name]
-        missing = missing_cells(values.to_numpy())
+        missing = missing_cells(values)
         if option == "--id" and missing.any():
             raise InvalidValueError(
-                f"--id {name}: row {int(missing.argmax())} of {path} has no name; fill it in, or choose "
+                f"--id {names}: row {int(missing.argmax())} of {path} has no name; fill it in, or choose "
                 "another column."
             )
         columns.append(

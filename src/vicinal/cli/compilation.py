@@ -43,4 +43,4 @@ def _has_compiled() -> bool:
     # Not imported here: that takes time, and commands that compute nothing do without it.
     module = sys.modules.get("vicinal._core.jit")
     kernels = list(getattr(module, "KERNELS", ()))
-    return any(kernel._cache_misses for kernel in kernels)
+    return any(kernel.stats.cache_misses for kernel in kernels)

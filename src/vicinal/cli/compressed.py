@@ -5,20 +5,18 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
-import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from vicinal._core.memory import require_memory
-from vicinal.exceptions import InvalidValueError
+from vicinal._core.files import temporary_folder
+from vicinal._core.foreign_files import check_growth, reading, shown_as
 
 OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 # Text formats that may be compressed.
 COMPRESSIBLE = (".csv", ".tsv", ".jsonl")
-CHUNK = 1 << 24
+PART = 1 << 24
 # Memory of a table relative to its text.
 BYTES_PER_CHARACTER = 4.0
 
@@ -37,36 +35,30 @@ def is_compressed(path: Path) -> bool:
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
     """The uncompressed table as a temporary file; errors name the compressed one."""
-    with tempfile.TemporaryDirectory(prefix="vicinal-") as folder:
-        plain = Path(folder, f"table{table_suffix(path)}")
-        try:
+    with temporary_folder() as folder:
+        plain = folder / f"table{table_suffix(path)}"
+        with shown_as(path, plain):
             _unpack(path, plain)
             yield plain
-        except (ValueError, TypeError, OSError, MemoryError) as error:
-            message = str(error).replace(str(plain), str(path))
-            if message == str(error):
-                raise
-            raise type(error)(message) from error
 
 
 def _unpack(path: Path, target: Path) -> None:
-    n_bytes = 0
-    try:
-        with OPENERS[path.suffix.lower()](path, "rb") as source, open(target, "wb") as file:
-            while chunk := source.read(CHUNK):
-                n_bytes += len(chunk)
-                # Zeros compress a thousandfold: stop before they fill the disk.
-                require_memory(
-                    BYTES_PER_CHARACTER * n_bytes,
-                    f"{path}: a table of more than {n_bytes:,} bytes, unpacked",
-                    "Use fewer rows.",
-                )
-                file.write(chunk)
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
-        raise InvalidValueError(
-            f"cannot unpack {path}: {error}; it is damaged, truncated or not compressed."
-        ) from error
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise InvalidValueError(f"cannot unpack {path}: {error}; it is not compressed.") from error
+    with open(target, "wb") as file:
+        n_bytes = 0
+        for part in _parts(path):
+            n_bytes += len(part)
+            # Zeros compress a thousandfold: stop before they fill the disk.
+            check_growth(
+                path,
+                n_bytes,
+                "the unpacked table",
+                "Use fewer rows, or unpack it first.",
+                in_memory=BYTES_PER_CHARACTER,
+            )
+            file.write(part)
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    with reading(path, "compressed text"), OPENERS[path.suffix.lower()](path, "rb") as source:
+        while part := source.read(PART):
+            yield part

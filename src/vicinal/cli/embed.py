@@ -34,6 +34,12 @@ from vicinal.cli.plots import Plane, draw_points
 CLUSTER_PRESERVING = {"sigma": "sigma", "neighbors": "n_neighbors", "metric": "metric"}
 
 METHODS = {
+    "map": Method(
+        "NeighborMap",
+        "keeps neighbours together, for looking at; requires vicinal[map]",
+        {"scale": "scale"},
+        on_graph=True,
+    ),
     "cpe-lap": Method(
         "ClusterPreservingEmbedding",
         "preserves clusters; similarity along the best path between rows",
@@ -65,12 +71,6 @@ METHODS = {
         {"t": "t", "alpha": "alpha", "scale": "scale"},
         on_graph=True,
     ),
-    "map": Method(
-        "NeighborMap",
-        "keeps neighbours together, for looking at; requires vicinal[map]",
-        {"scale": "scale"},
-        on_graph=True,
-    ),
     "perceptual": Method(
         "PerceptualEmbedding",
         "clusters on lines through the origin, noise near it",
@@ -83,7 +83,7 @@ AUTO_PARAMETERS = ("t", "sigma")
 
 EXAMPLES = """\
 examples:
-  vicinal embed points.csv --method cpe-lap -o emb.csv --plot emb.png
+  vicinal embed points.csv -o emb.csv --plot emb.png
   vicinal embed points.csv --method isomap --graph dmst --n-trees 5 --dimensions 3 -o emb.parquet
   vicinal embed flowers.csv --standardize --label species --method perceptual --plot emb.png
 """
@@ -103,7 +103,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--dimensions", type=int, default=2, metavar="N", help="number of dimensions (default: 2)"
     )
-    add_methods(parser, METHODS, "cpe-lap")
+    add_methods(parser, METHODS)
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
         "--landmarks",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import webbrowser
+import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -68,26 +69,31 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     else:
         command = shlex.join(analysis_command(arguments, "explore"))
         explorer = explore(analyse(arguments, command), port=arguments.port, open_browser=False)
-    with explorer:
+    with explorer, suppress(KeyboardInterrupt):
+        # Ctrl-C is how this command is left, unless it runs in the background, where it is ignored.
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.signal(signal.SIGINT, signal.default_int_handler)
         # While the page is served, so that another program can open it: one line of JSON.
         address = json.dumps({"url": explorer.url}) if arguments.json else explorer.url
         print(address, flush=True)
         if not arguments.no_browser:
-            webbrowser.open(explorer.url)
-        try:
-            explorer.wait()
-        except KeyboardInterrupt:
-            return {}
+            explorer.open_browser()
+        explorer.wait()
     return {}
 
 
 def read_report(path: Path) -> str:
     """A report that `perceive` wrote."""
-    from vicinal.report._explorer import is_report
+    from vicinal.report._explorer import has_our_script, is_report
 
     text = path.read_text(encoding="utf-8", errors="replace")
     if not is_report(text):
         raise InvalidValueError(
             f"{path} is not a report of vicinal; pass one that 'vicinal perceive' wrote, or a table."
+        )
+    if not has_our_script(text):
+        raise InvalidValueError(
+            f"{path} does not have the script of this version, and no other is served; open the file itself "
+            "in a browser, or write the report again with 'vicinal perceive'."
         )
     return text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.foreign_files import reading
 from vicinal._core.tables import RawTable
-from vicinal.cli.columns import READ_ERRORS
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 FORMATS = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp", ".pgm", ".ppm")
@@ -102,17 +101,14 @@ def open_image(path: Path) -> Iterator[Any]:
         from PIL import Image
     except ImportError as error:
         raise MissingDependencyError("images need Pillow: pip install 'vicinal[cli]'.") from error
-    try:
-        with Image.open(path) as image:
-            yield image
-    except PermissionError:
-        raise
-    except Image.DecompressionBombError as error:
-        raise InvalidValueError(
-            f"{path} is too large to read as an image: {error} Downscale it first."
-        ) from error
-    except (*READ_ERRORS, SyntaxError, TypeError, struct.error) as error:
-        raise InvalidValueError(f"cannot read {path} as an image: {error}") from error
+    with reading(path, "an image"):
+        try:
+            with Image.open(path) as image:
+                yield image
+        except Image.DecompressionBombError as error:
+            raise InvalidValueError(
+                f"{path} is too large to read as an image: {error} Downscale it first."
+            ) from error
 
 
 def load_images(paths: list[Path]) -> tuple[np.ndarray, list[str]]:

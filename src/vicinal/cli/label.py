@@ -75,7 +75,7 @@ def add_to(commands: Any) -> None:
         metavar="N",
         help="number of rows to suggest for labelling (default: 10)",
     )
-    add_methods(parser, METHODS, "harmonic")
+    add_methods(parser, METHODS)
     add_targets(parser, "labels of all rows")
     add_run_options(parser)
 

@@ -6,7 +6,6 @@ A chunk is read by the task that needs it, wherever that runs, so that no rows p
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.foreign_files import reading
 from vicinal._core.parallel import n_threads
 from vicinal._core.tables import RawTable
 from vicinal.cli.column_options import given_column_options
@@ -92,9 +92,7 @@ def out_of_core(run: Run) -> Run:
             memory = arguments.memory
             if memory is not None:
                 stack.enter_context(_limited(memory))
-            # Elsewhere, only the size of cells depends on the limit.
-            in_files = memory if sys.platform.startswith("linux") else None
-            stack.enter_context(scale.config(store=arguments.store, client=client, memory=in_files))
+            stack.enter_context(scale.config(store=arguments.store, client=client, memory=memory))
             return run(arguments)
 
     return run_with_store
@@ -153,7 +151,7 @@ def _from_h5ad(path: Path, key: str) -> Any:
     import h5py
 
     name = key if key == "X" else f"obsm/{key}"
-    with h5py.File(path, "r") as file:
+    with reading(path, ".h5ad"), h5py.File(path, "r") as file:
         if not isinstance(file.get(name), h5py.Dataset):
             raise InvalidValueError(
                 f"{path} has no dense array {name}; choose one of .obsm with --key, such as X_pca."
@@ -172,14 +170,11 @@ def _load_h5(path: Path, name: str, first: int, last: int) -> np.ndarray:
 def _from_zarr(path: Path, key: str | None) -> Any:
     import dask.array as da
 
-    try:
-        return da.from_zarr(str(path), component=key)
-    except ImportError as error:
-        raise MissingDependencyError(f"{path} is a zarr store: pip install zarr.") from error
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidValueError(
-            f"cannot read {path} as a zarr array: {error}; a group needs the name of an array as --key."
-        ) from error
+    with reading(path, "a zarr array", "a group needs the name of an array as --key"):
+        try:
+            return da.from_zarr(str(path), component=key)
+        except ImportError as error:
+            raise MissingDependencyError(f"{path} is a zarr store: pip install zarr.") from error
 
 
 def _from_parquet(path: Path, notes: list[str]) -> Any:
@@ -189,11 +184,9 @@ def _from_parquet(path: Path, notes: list[str]) -> Any:
     from dask import delayed
 
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    try:
+    with reading(path, "parquet"):
         opened = [pq.ParquetFile(file) for file in files]
-    except pa.ArrowInvalid as error:
-        raise InvalidValueError(f"cannot read {path}: {error}") from error
-    schema = opened[0].schema_arrow
+        schema = opened[0].schema_arrow
     names = [f.name for f in schema if pa.types.is_integer(f.type) or pa.types.is_floating(f.type)]
     skipped = [name for name in schema.names if name not in names]
     if not names:
@@ -220,7 +213,8 @@ def _from_parquet(path: Path, notes: list[str]) -> Any:
 def _load_row_group(path: Path, group: int, names: list[str], dtype: Any) -> np.ndarray:
     import pyarrow.parquet as pq
 
-    table = pq.ParquetFile(path).read_row_group(group, columns=names)
+    with reading(path, "parquet"):
+        table = pq.ParquetFile(path).read_row_group(group, columns=names)
     columns = [table.column(name).to_numpy().astype(dtype) for name in names]
     return np.stack(columns, axis=1)
 
@@ -246,7 +240,7 @@ def _limited(memory: int) -> Iterator[None]:
     """Limit the data of this process that is not in files; what would not fit is then an error."""
     try:
         import resource
-    except ImportError:  # Windows, where only the size of cells depends on the limit
+    except ImportError:  # Windows, which has no such limit
         yield
         return
     from vicinal._core.memory import data_bytes

@@ -28,10 +28,8 @@ class Method(NamedTuple):
     precomputed: str = AFFINITY
 
 
-def add_methods(
-    parser: argparse.ArgumentParser, methods: Mapping[str, Method], default: str
-) -> None:
-    """Add the choice of a method and of its graph."""
+def add_methods(parser: argparse.ArgumentParser, methods: Mapping[str, Method]) -> None:
+    """Add the choice of a method and of its graph; the first is the default."""
     aliases = {name: name for name in methods}
     for name, method in methods.items():
         aliases.setdefault(method.estimator, name)
@@ -39,9 +37,9 @@ def add_methods(
         "--method",
         type=name_type("method", aliases),
         choices=list(methods),
-        default=default,
         metavar="METHOD",
-        help=f"{', '.join(methods)}, or the name of the estimator (default: {default})",
+        help=f"{', '.join(methods)}, or the name of the estimator (default: {next(iter(methods))}, or the "
+        "first that takes the options given)",
     )
     add_kinds(parser, "--graph", None, matrices=True)
 
@@ -62,12 +60,18 @@ def methods_listing(methods: Mapping[str, Method]) -> str:
 def build_estimator(
     arguments: argparse.Namespace, methods: Mapping[str, Method], **parameters: Any
 ) -> Any:
-    """Estimator with the given options; raises for options it does not take."""
+    """Estimator with the given options; raises for options it does not take.
+
+    Stores the default method in the arguments, if none was given.
+    """
     import vicinal
 
-    method = methods[arguments.method]
     known = {"graph", *KIND_OPTIONS, *(o for other in methods.values() for o in other.options)}
     given = {k: v for k, v in vars(arguments).items() if k in known and v is not None}
+    if arguments.method is None:
+        suitable = [n for n, one in methods.items() if all(_takes(one, name) for name in given)]
+        arguments.method = (suitable or list(methods))[0]
+    method = methods[arguments.method]
     for name in given:
         users = [n for n, other in methods.items() if _takes(other, name)]
         if arguments.method not in users:

@@ -27,8 +27,8 @@ OPTIONS_BY_PARAMETER = {
 
 # Advice about parameters that no option sets, and its equivalent on the command line.
 ADVICE = {
-    "use more neighbours to connect the graph, or set disconnected='raise'": (
-        "raise --neighbors to connect the graph"
+    "use graph='disjoint_mst', which is always connected, or set disconnected='raise'": (
+        "use --graph dmst, which is always connected"
     ),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,13 +100,18 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
     add_column_options(parser)
 
 
-def read_source(arguments: argparse.Namespace, **accepted: bool) -> RawTable:
-    """Table or folder of images given by the options of `add_data`."""
+def read_source(
+    arguments: argparse.Namespace, *, id_name: str | None = None, **accepted: bool
+) -> RawTable:
+    """Table or folder of images given by the options of `add_data`.
+
+    The column ``id_name`` has the names of rows if ``--id`` is not given and there is such a column.
+    """
     if not arguments.data.is_dir() or is_parquet_folder(arguments.data):
         return read_table(
             arguments.data,
             arguments.key,
-            id_column=arguments.id,
+            id_column=arguments.id or (None if id_name is None else (id_name,)),
             label_column=arguments.label,
             split_column=getattr(arguments, "split", None),
             **accepted,
@@ -149,8 +154,7 @@ def read_data(
     if matrix is None:
         table = complete_points(table, arguments)
     square_notes = [] if encoded else _matrix_notes(arguments, matrix, table.points)
-    for note in [*table.notes, *square_notes]:
-        print(f"{arguments.data.name}: {note}", file=sys.stderr)
+    print_notes(arguments.data, [*table.notes, *square_notes])
     if arguments.standardize and hasattr(table.points, "toarray"):
         raise InvalidValueError("--standardize would make a sparse matrix dense; remove it.")
     if arguments.standardize and not encoded:
@@ -172,9 +176,14 @@ def _read_in_chunks(arguments: argparse.Namespace, matrix: str | None) -> RawTab
             f"a matrix of pairs ({matrix}) needs all of it in memory; remove --store, or give points."
         )
     table = read_large(arguments)
-    for note in table.notes:
-        print(f"{arguments.data.name}: {note}", file=sys.stderr)
+    print_notes(arguments.data, table.notes)
     return table
+
+
+def print_notes(path: Path, notes: Iterable[str]) -> None:
+    """Say on stderr how a file was read."""
+    for note in notes:
+        print(f"{path.name}: {note}", file=sys.stderr)
 
 
 def new_rows(path: Path, table: RawTable, id_column: str | None) -> tuple[np.ndarray, Any]:
@@ -184,6 +193,7 @@ def new_rows(path: Path, table: RawTable, id_column: str | None) -> tuple[np.nda
             f"rows of {path} cannot be compared with a matrix; give a table of points."
         )
     rows = read_table(path, id_column=id_column, unchanged=True, accept_missing=True)
+    print_notes(path, rows.notes)
     try:
         return table.place(rows), rows.ids
     except ValueError as error:
@@ -247,7 +257,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=int, default=-1, metavar="N", help="number of threads (default: all cores)"
     )
-    add_progress(parser)
+    parser.add_argument(
+        "--progress",
+        action="store_true",
+        help="show progress bars even if stderr is not a terminal",
+    )
 
 
 def run_parameters(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -275,15 +289,6 @@ def check_top(arguments: argparse.Namespace, n: int) -> int:
             f"--top {arguments.top}: must be between 1 and {n - 1} for a table of {n} rows."
         )
     return arguments.top
-
-
-def add_progress(parser: argparse.ArgumentParser) -> None:
-    """Add ``--progress``; `verbosity` reads it."""
-    parser.add_argument(
-        "--progress",
-        action="store_true",
-        help="show progress bars even if stderr is not a terminal",
-    )
 
 
 def verbosity(arguments: argparse.Namespace) -> int:

@@ -104,7 +104,7 @@ def add_analysis_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=2000,
         metavar="N",
-        help="number of rows sampled for pairwise plots; clustering always uses all rows "
+        help="number of rows sampled to measure how stable the clusters are; clustering always uses all rows "
         "(default: %(default)s)",
     )
     parser.add_argument(
@@ -126,15 +126,13 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     folder = arguments.output.with_suffix(".steps") if arguments.resume else None
     if folder is not None:
         check_folder(folder, "--resume: cache folder")
-    try:
-        report = analyse(arguments, command_of(arguments), folder)
-    except KeyboardInterrupt:
-        if folder is not None:
-            print(
-                f"\nfinished steps are cached in {folder}; use --resume to continue",
-                file=sys.stderr,
-            )
-        raise
+        # Now, because a signal ends the process without another step.
+        print(
+            f"vicinal: finished steps are cached in {folder}; if the run is interrupted, use --resume to "
+            "continue",
+            file=sys.stderr,
+        )
+    report = analyse(arguments, command_of(arguments), folder)
     facts = write_report(report, arguments.output, arguments.force, arguments.json)
     facts["written"] |= _write_results(report, arguments)
     if folder is not None:
@@ -233,8 +231,8 @@ def analysis_command(arguments: argparse.Namespace, command: str) -> list[str]:
 
 
 def with_images(table: RawTable, arguments: argparse.Namespace) -> RawTable:
-    """The table with the name of its label column, and with images from ``--images``."""
-    table = table._replace(label_name=arguments.label or "label")
+    """The table with the names of its columns of labels and row names, and with images from ``--images``."""
+    table = table._replace(label_name=arguments.label or "label", id_name=arguments.id)
     if arguments.images is None:
         return table
     from vicinal.cli.image_folder import images_of_rows

@@ -48,9 +48,10 @@ METHODS = {
         on_graph=True,
     ),
     "propagation": Method(
-        "LabelPropagationRanking",
+        "ManifoldRanking",
         "label propagation along a graph from the query",
         {"scale": "scale", "steps": "n_steps"},
+        {"n_steps": 100},
         on_graph=True,
     ),
 }
@@ -89,7 +90,7 @@ def add_to(commands: Any) -> None:
         help="table of new rows with the same columns, each a query",
     )
     add_top(parser)
-    add_methods(parser, METHODS, "perceptual")
+    add_methods(parser, METHODS)
     group = parser.add_argument_group("options of some methods", argument_default=argparse.SUPPRESS)
     group.add_argument(
         "--alpha",

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.columns import READ_ERRORS
 from vicinal.cli.image_folder import open_image
 from vicinal.cli.options import (
     add_force,
@@ -21,6 +20,7 @@ from vicinal.cli.options import (
 )
 from vicinal.cli.output import FIGURE_FORMATS, check_target
 from vicinal.cli.plots import save_figure
+from vicinal.cli.tables import load_array
 from vicinal.exceptions import InvalidValueError, MissingDependencyError
 
 LABEL_FORMATS = (".npy", ".csv", ".png")
@@ -140,25 +140,10 @@ def read_image(path: Path) -> np.ndarray:
             f"choose a file (looked in {path.parent.resolve()})."
         )
     if path.suffix.lower() == ".npy":
-        return _load_values(path)
+        return load_array(path, "save one of them as .npy")
     _import_pillow()
     with open_image(path) as image:
         return _pixels(image)
-
-
-def _load_values(path: Path) -> np.ndarray:
-    try:
-        values = np.load(path, allow_pickle=False)
-    except PermissionError:
-        raise
-    except READ_ERRORS as error:
-        raise InvalidValueError(f"cannot read {path}: {error}; save it with numpy.save.") from error
-    if not isinstance(values, np.ndarray):
-        values.close()
-        raise InvalidValueError(
-            f"{path} contains several arrays, like an .npz file; save one of them as .npy."
-        )
-    return values
 
 
 def _pixels(image: Any) -> np.ndarray:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from vicinal._core.files import temporary_folder
+from vicinal._core.foreign_files import shown_as
 from vicinal.exceptions import InvalidValueError
 
 # The argument - ; a file of that name is ./-
@@ -46,12 +47,9 @@ def piped_file() -> Iterator[Path]:
         suffix = ".xlsx"
     elif content[8:12] == b"DUCK":
         suffix = ".duckdb"
-    with tempfile.TemporaryDirectory(prefix="vicinal-") as folder:
-        path = Path(folder, f"stdin{suffix}")
+    with temporary_folder() as folder:
+        path = folder / f"stdin{suffix}"
         path.write_bytes(content)
         del content
-        try:
+        with shown_as("standard input", path):
             yield path
-        except (ValueError, TypeError, OSError, MemoryError) as error:
-            message = str(error).replace(str(path), "standard input")
-            raise type(error)(message) from error

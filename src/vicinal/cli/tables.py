@@ -6,19 +6,16 @@ values is an error, because dropping it would shift the numbers of all rows afte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from vicinal._core.foreign_files import check_growth, reading
 from vicinal._core.suggestions import listing, suggestion
-from vicinal._core.tables import RawTable
-from vicinal.cli.columns import (
-    READ_ERRORS,
-    Roles,
-    import_reader,
-    row_column,
-)
+from vicinal._core.tables import RawTable, check_exact
+from vicinal.cli.columns import Roles, import_reader, row_column
 from vicinal.cli.compressed import COMPRESSIBLE, OPENERS, is_compressed, table_suffix, unpacked
 from vicinal.cli.frames import (
     is_parquet_folder,
@@ -38,8 +35,8 @@ def read_table(
     path: Path,
     key: str | None = None,
     *,
-    id_column: str | None = None,
-    label_column: str | None = None,
+    id_column: str | tuple[str, ...] | None = None,
+    label_column: str | tuple[str, ...] | None = None,
     split_column: str | None = None,
     accept_sparse: bool = False,
     accept_condensed: bool = False,
@@ -55,7 +52,8 @@ def read_table(
     ``key`` is an array of an .npz file, an entry of ``.obsm`` or a layer of an .h5ad file, a sheet of an
     .xlsx file, or a table or query of a database. Row names, known classes and splits are columns of a
     table, arrays of an .npz file, or columns of ``.obs``. Sparse matrices saved by scipy as .npz are
-    supported. `STDIN` reads standard input. With ``unchanged``, a table with named columns has all of them
+    supported. Several names of row names or classes are tried in order, and need not exist. `STDIN` reads
+    standard input. With ``unchanged``, a table with named columns has all of them
     as ``columns``, even empty ones, and no ``points``.
     """
     if path == STDIN:
@@ -116,28 +114,34 @@ def read_table(
 
 
 def _read_npy(path: Path, roles: Roles) -> RawTable:
-    for option, name in roles.named.items():
+    for option, name in roles.among(()).named.items():
         raise InvalidValueError(
             f"{option} {name}: columns of {path} have no names; save the arrays X and {name} in an "
             ".npz file with numpy.savez."
         )
-    values = _load_numpy(path)
+    return RawTable(*_expand_condensed(load_array(path, "rename it to .npz"), roles))
+
+
+def load_array(path: Path, advice: str) -> np.ndarray:
+    """The array of an .npy file; ``advice`` is for a file with several."""
+    with reading(path, advice=ARRAY_ADVICE):
+        values = np.load(path, allow_pickle=False)
     if not isinstance(values, np.ndarray):
         values.close()
-        raise InvalidValueError(
-            f"{path} contains several arrays, like an .npz file; rename it to .npz."
-        )
-    return RawTable(*_expand_condensed(values, roles))
+        raise InvalidValueError(f"{path} contains several arrays, like an .npz file; {advice}.")
+    return values
 
 
 def _read_npz(path: Path, roles: Roles) -> RawTable:
-    loaded = _load_numpy(path)
+    with reading(path, advice=ARRAY_ADVICE):
+        loaded = np.load(path, allow_pickle=False)
     if isinstance(loaded, np.ndarray):
         raise InvalidValueError(f"{path} contains one array, like an .npy file; rename it to .npy.")
-    with loaded as arrays:
-        names = arrays.files
+    with loaded as file:
+        names = file.files
         if {"format", "shape", "data"} <= set(names):
-            return RawTable(_load_sparse(path), ["read a sparse matrix"])
+            return RawTable(_load_sparse(path, file), ["read a sparse matrix"])
+        roles = roles.among(names)
         candidates = [name for name in names if name not in roles.named.values()]
         name = roles.key or (
             "X" if "X" in candidates else candidates[0] if len(candidates) == 1 else None
@@ -151,20 +155,39 @@ def _read_npz(path: Path, roles: Roles) -> RawTable:
                 )
                 + f"{path} contains the arrays {listing(names) or '(none)'}; choose one with --key."
             )
-        points, notes = _expand_condensed(_load_array(arrays, str(name), path), roles)
-        ids = row_column(arrays, roles.id, "--id", len(points), path)
-        labels = row_column(arrays, roles.label, "--label", len(points), path)
-        splits = row_column(arrays, roles.split, "--split", len(points), path)
+        wanted = [other for other in names if other == name or other in roles.named.values()]
+        _check_unpacked(file, wanted, path)
+        with reading(path, advice=ARRAY_ADVICE):
+            arrays = {other: file[other] if other in wanted else None for other in names}
+    points, notes = _expand_condensed(np.asarray(arrays[name]), roles)
+    ids = row_column(arrays, roles.id, "--id", len(points), path)
+    labels = row_column(arrays, roles.label, "--label", len(points), path)
+    splits = row_column(arrays, roles.split, "--split", len(points), path)
     notes += [] if len(names) == 1 else [f"read the array {name}"]
     return RawTable(points, notes, None, ids, labels, splits=splits)
 
 
+def _check_unpacked(file: Any, names: Sequence[str], path: Path) -> None:
+    """Raise if arrays of an .npz file are too large."""
+    members = {*names, *(f"{name}.npy" for name in names)}
+    n_bytes = sum(info.file_size for info in file.zip.infolist() if info.filename in members)
+    advice = "Save fewer rows, or without compression by numpy.savez."
+    check_growth(path, n_bytes, f"its unpacked arrays {listing(names)}", advice)
+
+
+def _load_sparse(path: Path, file: Any) -> Any:
+    from scipy import sparse
+
+    _check_unpacked(file, file.files, path)
+    with reading(path, "a sparse matrix"):
+        return sparse.load_npz(path)
+
+
 def _read_h5ad(path: Path, roles: Roles) -> RawTable:
     anndata, key = import_reader("anndata", path), roles.key
-    try:
+    with reading(path, ".h5ad"):
+        check_growth(path, _unpacked_bytes(path), "its unpacked arrays", "Save fewer rows.")
         annotated = anndata.read_h5ad(path)
-    except (OSError, KeyError, ValueError) as error:
-        raise InvalidValueError(f"cannot read {path} as .h5ad: {error}") from error
     # An embedding and a layer of one name: the embedding.
     named = {name: f".layers[{name!r}]" for name in annotated.layers}
     named |= {name: f".obsm[{name!r}]" for name in annotated.obsm}
@@ -180,6 +203,7 @@ def _read_h5ad(path: Path, roles: Roles) -> RawTable:
             f"{path} has no .X; choose an entry of .obsm or a layer with --key."
         )
     n = annotated.n_obs
+    roles = roles.among(annotated.obs)
     ids = row_column(annotated.obs, roles.id, "--id", n, path)
     labels = row_column(annotated.obs, roles.label, "--label", n, path)
     return RawTable(
@@ -190,6 +214,16 @@ def _read_h5ad(path: Path, roles: Roles) -> RawTable:
         labels,
         splits=row_column(annotated.obs, roles.split, "--split", n, path),
     )
+
+
+def _unpacked_bytes(path: Path) -> int:
+    """Bytes of all arrays of an HDF5 file; those that were never written take no space in it."""
+    import h5py
+
+    sizes: list[int] = []
+    with h5py.File(path, "r") as file:
+        file.visititems(lambda _, item: sizes.append(getattr(item, "nbytes", 0)))
+    return sum(sizes)
 
 
 READERS = {
@@ -207,6 +241,11 @@ READERS = {
     ".npz": _read_npz,
     ".h5ad": _read_h5ad,
 }
+# For a damaged file, and for arrays of Python objects, which could run code.
+ARRAY_ADVICE = (
+    "create a truncated file again; save Python objects as numbers or strings, e.g. "
+    "names.astype(str)"
+)
 # Formats with several tables, of which --key chooses one.
 WITH_KEY = (".npz", ".h5ad", ".xlsx", ".sqlite", ".db", ".duckdb")
 
@@ -218,6 +257,7 @@ def _as_rows(table: RawTable, path: Path) -> RawTable:
         raise InvalidValueError(
             f"{path} contains values of type {points.dtype}, but real numbers are needed; encode them."
         )
+    check_exact(points, str(path))
     if points.ndim < 2:
         raise InvalidValueError(
             f"{path} contains an array of shape {points.shape}, but a table with one row per point is "
@@ -231,27 +271,6 @@ def _as_rows(table: RawTable, path: Path) -> RawTable:
     return table._replace(points=rows, notes=[*table.notes, note], images=images)
 
 
-def _load_numpy(path: Path) -> Any:
-    try:
-        return np.load(path, allow_pickle=False)
-    except (MemoryError, *READ_ERRORS) as error:
-        raise _unreadable_arrays(path, error) from error
-
-
-def _load_array(arrays: Any, name: str, path: Path) -> np.ndarray:
-    try:
-        return arrays[name]
-    except (MemoryError, *READ_ERRORS) as error:
-        raise _unreadable_arrays(path, error) from error
-
-
-def _unreadable_arrays(path: Path, error: Exception) -> ValueError:
-    return InvalidValueError(
-        f"cannot read {path}: {error} (create a truncated file again; save numbers instead of arrays "
-        "of Python objects)."
-    )
-
-
 def _expand_condensed(values: np.ndarray, roles: Roles) -> tuple[np.ndarray, list[str]]:
     """Square form of condensed distances, if the array can be that."""
     n = round(np.sqrt(2 * values.size)) + 1
@@ -262,15 +281,6 @@ def _expand_condensed(values: np.ndarray, roles: Roles) -> tuple[np.ndarray, lis
     return squareform(values, checks=False), [
         f"interpreted the array as condensed distances of {n} items"
     ]
-
-
-def _load_sparse(path: Path) -> Any:
-    from scipy import sparse
-
-    try:
-        return sparse.load_npz(path)
-    except (KeyError, TypeError, OverflowError, NotImplementedError, *READ_ERRORS) as error:
-        raise InvalidValueError(f"cannot read {path} as a sparse matrix: {error}") from error
 
 
 def dense_table(points: Any, path: Path) -> np.ndarray:

@@ -1,71 +1,218 @@
-"""Text tables: separators, header and number format are detected."""
+"""Text tables: a file is read as cells of text, once, and then each column as what its cells are.
+
+Names of rows and classes stay the text that stands in the file.
+"""
 
 from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from vicinal._core.tables import RawTable
-from vicinal.cli.columns import Roles, import_reader, numeric_columns
+import numpy as np
+
+from vicinal._core.foreign_files import check_table_size, reading
+from vicinal._core.tables import RawTable, unique_names
+from vicinal.cli.columns import UNNAMED, Roles, import_reader, numeric_columns
 from vicinal.exceptions import InvalidValueError
 
 SEPARATORS = ",;\t|"
 # An integer, or a number with a decimal comma.
 COMMA_NUMBER = re.compile(r"[+-]?(\d+(,\d*)?|,\d+)([eE][+-]?\d+)?")
+# Larger files are read in blocks of this size.
+MAX_BLOCK = 2**30
+MAX_CELL = 2**31 - 1
+
+
+class Record(NamedTuple):
+    """Cells of a line, and the numbers of lines of the file above and up to its end."""
+
+    start: int
+    end: int
+    cells: list[str]
+
+
+class Layout(NamedTuple):
+    """Where the cells of a text file are.
+
+    ``header`` are the names in its first line, None without one; ``n_above`` lines stand above the first row
+    of ``width`` cells.
+    """
+
+    separator: str
+    header: list[str] | None
+    n_above: int
+    width: int
 
 
 def read_text(path: Path, roles: Roles) -> RawTable:
-    """Numeric columns of a .csv or .tsv file."""
+    """Columns of a .csv or .tsv file."""
     pandas = import_reader("pandas", path)
+    import_reader("pyarrow", path)
+    from vicinal.cli.cells import as_columns
+    from vicinal.tables._reading import MARK_ATTRIBUTE
+
+    # The default limit of a cell is 131,072 characters.
+    previous_limit = csv.field_size_limit(MAX_CELL)
     try:
-        first, second, n_blank = _first_lines(path)
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from error
-    if not first:
-        raise InvalidValueError(f"{path} is empty; a table with one row per point is needed.")
-    separator = "\t" if path.suffix.lower() == ".tsv" else detect_separator(first, second)
-    header = is_header(cells(first, separator), cells(second, separator))
-    try:
-        frame = pandas.read_csv(
-            path,
-            sep=separator,
-            header=0 if header else None,
-            skiprows=n_blank,
-            encoding="utf-8-sig",
-            float_precision="round_trip",  # the default may be off by one bit
-        )
-    except UnicodeDecodeError as error:
-        raise _not_utf8(path, error) from error
-    except (pandas.errors.ParserError, pandas.errors.EmptyDataError) as error:
-        raise InvalidValueError(f"cannot read {path} as a table: {error}") from error
-    if frame.index.nlevels > 1:
-        n_named = frame.shape[1]
-        raise InvalidValueError(
-            f"{path} has {n_named} cells in the first line but {n_named + frame.index.nlevels} in others; "
-            "all lines need the same number of cells."
-        )
-    if not header:
-        frame.columns = [f"column {i}" for i in range(1, frame.shape[1] + 1)]
-    notes = ["the first line is the header" if header else "no header line"]
-    if frame.index.nlevels == 1 and len(frame) and _ends_in_separators(frame, pandas):
-        frame = frame.reset_index().iloc[:, :-1].set_axis(frame.columns, axis="columns")
-        notes.append(f"ignored the trailing {separator!r} of all lines but the first")
-    elif not isinstance(frame.index, pandas.RangeIndex):
-        notes.append(
-            "the header has one name fewer than there are columns, so the first column is used as row names"
-        )
-    if separator != ",":
-        notes += _read_decimal_commas(frame, roles)
+        with reading(path):
+            try:
+                layout = _layout(path)
+                columns = _cells(path, layout)
+            except UnicodeDecodeError as error:
+                raise _not_utf8(path, error) from error
+    finally:
+        csv.field_size_limit(previous_limit)
+    header, index = layout.header, None
+    notes = ["no header line" if header is None else "the first line is the header"]
+    if header is None:
+        header = [f"column {i + 1}" for i in range(layout.width)]
+    elif len(header) < layout.width:
+        if columns[-1].null_count == len(columns[-1]):
+            columns = columns[:-1]
+            notes.append(f"ignored the trailing {layout.separator!r} of all lines but the first")
+        else:
+            index, *columns = columns
+            notes.append(
+                "the header has one name fewer than there are columns, so the first column is used as "
+                "row names"
+            )
+    if len(columns[0]) and layout.width == 1:
+        columns, n_blank = _without_end(columns)
+        notes += [f"ignored {n_blank} blank line(s) at the end"] if n_blank else []
+    names = unique_names(name or UNNAMED.format(i) for i, name in enumerate(header))
+    texts = {*roles.among(names).named.values(), UNNAMED.format(0)}
+    cells = dict(zip(names, columns, strict=True))
+    values, mark, value_notes = as_columns(cells, texts, layout.separator, path)
+    frame = pandas.DataFrame(values)
+    if index is not None:
+        frame.index = index.to_numpy(zero_copy_only=False)
+    if mark is not None:
+        frame.attrs[MARK_ATTRIBUTE] = mark
     table = numeric_columns(frame, path, roles)
-    return table._replace(notes=[*notes, *table.notes])
+    return table._replace(notes=[*notes, *value_notes, *table.notes])
+
+
+def _layout(path: Path) -> Layout:
+    """Separator, header and width of a file, from its first two lines that are not blank."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        lines = list(islice((line for line in file if line.strip()), 2))
+    if not lines:
+        raise InvalidValueError(f"{path} is empty; a table with one row per point is needed.")
+    first, second = [*lines, ""][:2]
+    separator = "\t" if path.suffix.lower() == ".tsv" else detect_separator(first, second)
+    before, *rest = islice(_records(path, separator), 2)
+    check_table_size(path, 1, len(before.cells))
+    below = rest[0].cells if rest else []
+    if not is_header(_plain(before.cells, separator), _plain(below, separator)):
+        return Layout(separator, None, before.start, len(before.cells))
+    if not rest:
+        raise InvalidValueError(f"{path} has no rows; a table with one row per point is needed.")
+    layout = Layout(separator, before.cells, before.end, len(below))
+    if len(below) - len(before.cells) not in (0, 1):
+        raise _ragged(path, layout)
+    return layout
+
+
+def _records(path: Path, separator: str) -> Iterator[Record]:
+    """Cells of the lines that are not blank; quoted cells may have several lines."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader, start = csv.reader(file, delimiter=separator), 0
+        for cells in reader:
+            if len(cells) > 1 or any(cell.strip() for cell in cells):
+                yield Record(start, reader.line_num, cells)
+            start = reader.line_num
+
+
+def _cells(path: Path, layout: Layout) -> list[Any]:
+    """Cells of each column as text; null where they are empty."""
+    import pyarrow
+    from pyarrow import csv as arrow
+
+    names = [str(i) for i in range(layout.width)]
+    size = path.stat().st_size
+    try:
+        table = arrow.read_csv(
+            path,
+            read_options=arrow.ReadOptions(
+                use_threads=False,
+                block_size=min(size + 1, MAX_BLOCK),
+                skip_rows=layout.n_above,
+                column_names=names,
+            ),
+            parse_options=arrow.ParseOptions(
+                delimiter=layout.separator,
+                newlines_in_values=True,
+                # A blank line is a missing value if lines have one cell.
+                ignore_empty_lines=layout.width > 1,
+                invalid_row_handler=lambda row: "error" if row.text.strip() else "skip",
+            ),
+            convert_options=arrow.ConvertOptions(
+                column_types=dict.fromkeys(names, pyarrow.string()),
+                null_values=[""],
+                strings_can_be_null=True,
+            ),
+        )
+    except pyarrow.ArrowInvalid as error:
+        path.read_text(encoding="utf-8")  # raises UnicodeDecodeError if that is the fault
+        _check_quotes(path, layout.separator)
+        raise _ragged(path, layout, str(error)) from error
+    _check_quotes(path, layout.separator)
+    blocks = table.to_batches()
+    return [pyarrow.concat_arrays([block.column(i) for block in blocks]) for i in range(len(names))]
+
+
+def _ragged(path: Path, layout: Layout, otherwise: str = "") -> ValueError:
+    """The line that has another number of cells than most."""
+    records = _records(path, layout.separator)
+    widths = [(record.start + 1, len(record.cells)) for record in records]
+    usual = Counter(width for _, width in widths).most_common(1)[0][0]
+    if layout.header is not None and widths[0][1] == usual - 1:
+        widths = widths[1:]  # the first column has no name
+    for line, width in widths:
+        if width != usual:
+            return InvalidValueError(
+                f"line {line} of {path} has {width} cells, but other lines have {usual}; all lines need the "
+                "same number of cells. Put cells that contain the separator "
+                f"{layout.separator!r} in quotes."
+            )
+    return InvalidValueError(f"cannot read {path} as a table: {otherwise}.")
+
+
+def _check_quotes(path: Path, separator: str) -> None:
+    """Raise if a quoted cell never ends, so that the rest of the file is in it."""
+    if path.read_bytes().count(b'"') % 2 == 0:
+        return
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader = csv.reader(file, delimiter=separator, strict=True)
+        start = 1
+        try:
+            for _ in reader:
+                start = reader.line_num + 1
+        except csv.Error as error:
+            if "end of data" in str(error):
+                raise InvalidValueError(
+                    f'cannot read {path} as a table: a cell of line {start} begins with ", but does not end; '
+                    "remove the quote or close it."
+                ) from error
+
+
+def _without_end(columns: list[Any]) -> tuple[list[Any], int]:
+    """A single column without the blank lines at the end of a file."""
+    (cells,) = columns
+    known = np.flatnonzero(cells.is_valid().to_numpy(zero_copy_only=False))
+    end = int(known[-1]) + 1 if len(known) else 0
+    return [cells[:end]], len(cells) - end
 
 
 def detect_separator(first: str, second: str) -> str:
     """Separator of the cells of two lines: usually the most frequent candidate."""
     for separator in SEPARATORS[1:]:
-        fields = _split(second or first, separator)
+        fields = next(csv.reader([second or first], delimiter=separator), [])
         # Decimal commas may be more frequent than the separator.
         if (
             separator in first
@@ -76,21 +223,12 @@ def detect_separator(first: str, second: str) -> str:
     return max(SEPARATORS, key=first.count)
 
 
-def cells(line: str, separator: str) -> list[str]:
+def _plain(record: list[str], separator: str) -> list[str]:
     """Cells of a line, with decimal commas replaced by points."""
-    stripped = [cell.strip() for cell in _split(line, separator)]
+    stripped = [cell.strip() for cell in record]
     if separator == ",":
         return stripped
     return [cell.replace(",", ".") if COMMA_NUMBER.fullmatch(cell) else cell for cell in stripped]
-
-
-def _split(line: str, separator: str) -> list[str]:
-    """Cells of a line of any length; the default limit of the csv module is 131,072 characters."""
-    previous_limit = csv.field_size_limit(max(csv.field_size_limit(), len(line) + 1))
-    try:
-        return next(csv.reader([line], delimiter=separator), [])
-    finally:
-        csv.field_size_limit(previous_limit)
 
 
 def is_header(first: list[str], second: list[str]) -> bool:
@@ -130,38 +268,6 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _ends_in_separators(frame: Any, pandas: Any) -> bool:
-    """Whether pandas used the first column as index only because lines end in a separator."""
-    return not isinstance(frame.index, pandas.RangeIndex) and frame.iloc[:, -1].isna().all()
-
-
-def _read_decimal_commas(frame: Any, roles: Roles) -> list[str]:
-    """Convert columns with decimal commas to numbers; returns a note on which."""
-    converted = []
-    for position, name in enumerate(frame.columns):
-        column = frame.iloc[:, position]
-        texts = column.dropna().astype(str).str.strip()
-        if column.dtype.kind in "biuf" or name in roles.named.values() or not len(texts):
-            continue
-        if texts.str.fullmatch(COMMA_NUMBER).all() and texts.str.contains(",").any():
-            numbers = texts.str.replace(",", ".", regex=False).map(float)
-            frame.isetitem(position, numbers.reindex(column.index))
-            converted.append(repr(str(name)))
-    listed = ", ".join(converted[:8]) + (", ..." if len(converted) > 8 else "")
-    return [f"read commas as decimal points in {listed}"] if converted else []
-
-
-def _first_lines(path: Path) -> tuple[str, str, int]:
-    """First two lines, and the number of empty lines above them."""
-    n_blank = 0
-    with open(path, newline="", encoding="utf-8-sig") as lines:
-        for line in lines:
-            if line.strip():
-                return line, lines.readline(), n_blank
-            n_blank += 1
-    return "", "", n_blank
 
 
 def _not_utf8(path: Path, error: UnicodeDecodeError) -> ValueError:

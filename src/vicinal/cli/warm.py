@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
 EXAMPLES = """\
 examples:
   vicinal warm
-  RUN vicinal warm                                    # in a Dockerfile, as the installing user
-  NUMBA_CACHE_DIR=/var/cache/vicinal vicinal warm     # set the same variable at run time
+  RUN vicinal warm                              # in a Dockerfile, as the user who will run the container
+  NUMBA_CACHE_DIR=/srv/vicinal vicinal warm     # set the same variable at run time
 """
 # Required arguments of some graphs, for the points below.
 REQUIRED = {"epsilon": {"radius": 0.3}, "beta": {"beta": 1.5}}
@@ -42,7 +41,7 @@ def add_to(commands: Any) -> None:
         run,
         "compile kernels in advance",
         "Compile all but rarely used kernels in advance and print where they are cached. Later processes\n"
-        "load them, even those of users who cannot write to the cache.",
+        "load them if they may write to that folder, which numba asks for.",
         EXAMPLES,
     )
 
@@ -58,10 +57,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         warnings.filterwarnings("default", message="compiled code")
         for call in calls():
             call()
-    folders = {kernel._cache.cache_path for kernel in _jit.KERNELS} - {None}
+    used = [kernel.stats for kernel in _jit.KERNELS if kernel.signatures]
+    folders = {stats.cache_path for stats in used} - {None}
     return {
-        "compiled": sum(sum(kernel._cache_misses.values()) for kernel in _jit.KERNELS),
-        "already_compiled": sum(sum(kernel._cache_hits.values()) for kernel in _jit.KERNELS),
+        "compiled": sum(sum(stats.cache_misses.values()) for stats in used),
+        "already_compiled": sum(sum(stats.cache_hits.values()) for stats in used),
         "seconds": round(time.perf_counter() - start, 1),
         "folders": [{"folder": folder} for folder in sorted(folders)],
     }
@@ -119,8 +119,6 @@ def _graphs(wide: Any, noise: Any) -> Iterator[Callable[[], Any]]:
     yield partial(graphs.contextual_distance, wide[:N_SMALL], 10)
     yield partial(operators.aligned_digraph_laplacian, digraph)
     yield partial(operators.shortest_paths, graphs.knn(points), [0, 1])
-    for growing in (graphs.GrowingKNN, graphs.GrowingMST):
-        yield partial(_insert_and_remove, growing, points)
 
 
 def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
@@ -137,6 +135,7 @@ def _similarities(points: Any) -> Iterator[Callable[[], Any]]:
         if descriptor != "trivial":
             yield partial(context, distances, metric="precomputed", n_features=3)
     yield lambda: vicinal.SelfSmoothing().fit(small).transform(small[:5] + 0.01)
+    yield lambda: vicinal.SelfSmoothing().fit(small).kneighbors(n_neighbors=5)
     yield lambda: vicinal.SelfSmoothing(method="sparse").fit(points).kneighbors(n_neighbors=5)
     yield partial(vicinal.self_smooth, np.exp(-(distances**2)), t=4)
     paths = vicinal.path_similarity(points)
@@ -149,7 +148,7 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     import numpy as np
 
     import vicinal
-    from vicinal import graphs, semi_supervised
+    from vicinal import semi_supervised
 
     partial_labels = np.where(np.arange(len(small)) < 30, classes, -1)
     for method in CLUSTERS.values():
@@ -176,7 +175,6 @@ def _estimators(small: Any, classes: Any) -> Iterator[Callable[[], Any]]:
     ):
         yield partial(_fit_and_predict, learner(), small, partial_labels)
     yield partial(_fit_and_predict, semi_supervised.GraphRegressor(), small, small[:, 0])
-    yield lambda: vicinal.pagerank(graphs.knn(small))
     yield lambda: vicinal.Reranker().fit(small).rank(small[:5] + 0.01, 5)
     yield partial(vicinal.segment, np.random.default_rng(0).random((32, 32, 3)), 3)
     yield partial(vicinal.perceive, small, labels=classes)
@@ -188,22 +186,13 @@ def _cells(points: Any, noise: Any) -> Iterator[Callable[[], Any]]:
 
     from vicinal import graphs, scale
 
-    def build(builder: Callable[..., Any], X: Any, memory: int | None = None) -> None:
-        with scale.config(cell_size=N_LARGE // 2, memory=memory):
+    def build(builder: Callable[..., Any], X: Any) -> None:
+        with scale.config(cell_size=N_LARGE // 2):
             builder(da.from_array(X, chunks=(N_SMALL, -1)))
 
     for X in (points, noise):
         yield partial(build, graphs.knn, X)
         yield partial(build, graphs.mst, X)
-    if sys.platform == "linux":
-        yield partial(build, graphs.knn, points, memory=10**9)
-
-
-def _insert_and_remove(growing: Any, points: Any) -> None:
-    graph = growing(points[:-2])
-    rows = graph.insert(points[-2:])
-    graph.graph  # noqa: B018  # inserts are processed when the graph is used
-    graph.remove(rows).graph  # noqa: B018
 
 
 def _fit_and_predict(model: Any, X: Any, y: Any) -> None:

@@ -9,17 +9,6 @@
 - `k_subspaces`: rows grouped by the nearest of several linear subspaces
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "_evidence": ["estimate_clusters"],
-        "_spectral_labels": ["spectral_labels"],
-        "spectral": ["SpectralClustering"],
-        "kernel_kmeans": ["KernelKMeans"],
-        "perceptual": ["PerceptualClustering"],
-        "sparse_subspace": ["SparseSubspaceClustering"],
-        "subspaces": ["k_subspaces"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

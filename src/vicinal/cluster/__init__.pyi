@@ -5,14 +5,3 @@ from vicinal.cluster.perceptual import PerceptualClustering as PerceptualCluster
 from vicinal.cluster.sparse_subspace import SparseSubspaceClustering as SparseSubspaceClustering
 from vicinal.cluster.spectral import SpectralClustering as SpectralClustering
 from vicinal.cluster.subspaces import k_subspaces as k_subspaces
-
-__all__: list[str]
-__all__ = [
-    "KernelKMeans",
-    "PerceptualClustering",
-    "SparseSubspaceClustering",
-    "SpectralClustering",
-    "estimate_clusters",
-    "k_subspaces",
-    "spectral_labels",
-]

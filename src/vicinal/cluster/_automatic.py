@@ -10,11 +10,13 @@ from scipy import sparse
 from vicinal._core.chunked import in_memory
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count
+from vicinal._core.warn import warn_user
 from vicinal.cluster._communities import louvain, modularity
 from vicinal.cluster._density_views import MAX_POINTS
 from vicinal.cluster._evidence import estimate_clusters
 from vicinal.cluster._evidence_result import ClusterEvidence, Layer
 from vicinal.cluster._number import MIN_CANDIDATES, number_by_sample
+from vicinal.neighbors._coordinates import coordinates_of
 from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors.metric import as_metric
 
@@ -22,37 +24,54 @@ if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike, NJobs, RandomStateLike
     from vicinal.graphs.graph import Graph
 
+# Parts of the evidence that compare all points with each other; the eigengap needs only the graph.
+OF_POINTS = ("density", "communities")
+NOT_EUCLIDEAN = (
+    "the number of clusters is that of the eigengap alone: densities and communities are compared with those "
+    "of points, and no points have these distances as Euclidean distances; check the number with n_clusters, "
+    "or for cosine distances fit on the points with graph_params={'metric': 'cosine'}."
+)
+
 
 class AutomaticClusters:
     """Mixin that stores the evidence for the number of clusters."""
 
-    n_clusters_candidates_: list[tuple[int, float]]
+    n_clusters_: int
+    eigengaps_: np.ndarray
     cluster_evidence_: ClusterEvidence
     cluster_layers_: list[Layer]
+    evidence_left_out_: tuple[str, ...]
     n_clusters: int | str
     max_clusters: int | str
     random_state: RandomStateLike
     n_jobs: NJobs
 
+    @property
+    def n_clusters_candidates_(self) -> list[tuple[int, float]]:
+        scores = dict(self.cluster_evidence_.candidates)
+        chosen = self.n_clusters_
+        gaps = self.eigengaps_ if isinstance(self.n_clusters, str) else np.empty(0)
+        # A number by the eigengap counts relative to the threshold, which is the first entry.
+        by_gap = float(gaps[chosen - 1] / gaps[0]) if chosen <= len(gaps) else 0.0
+        first = chosen, scores.pop(chosen, by_gap)
+        return [first, *sorted(scores.items(), key=lambda candidate: -candidate[1])]
+
     def _assignment_seed(self) -> int:
         """Seed of the assignment; a fixed one for an automatic number, whose answer is always the same."""
         return seed_from(0 if isinstance(self.n_clusters, str) else self.random_state)
 
-    def _estimate(self, graph: Graph | None, n_jobs: NJobs) -> ClusterEvidence | None:
-        """Estimate and store the evidence from the points of a graph; None without enough points."""
-        for name in ("n_clusters_candidates_", "cluster_evidence_", "cluster_layers_"):
+    def _without_evidence(self) -> None:
+        """Forget the evidence of an earlier fit."""
+        for name in ("cluster_evidence_", "cluster_layers_", "evidence_left_out_"):
             self.__dict__.pop(name, None)
-        points = None if graph is None else points_to_choose_by(graph)
-        if (
-            graph is None
-            or not isinstance(points, np.ndarray)
-            or not (as_metric(graph.metric).is_euclidean or as_metric(graph.metric).is_cosine)
-        ):
+
+    def _estimate(self, points: np.ndarray | None, n_jobs: NJobs) -> ClusterEvidence | None:
+        """Estimate and store the evidence of `points_to_choose_by`; None without enough points."""
+        self._without_evidence()
+        evidence = None if points is None else estimate_clusters(points, n_jobs=n_jobs)
+        self.evidence_left_out_ = () if evidence and evidence.prominence else OF_POINTS
+        if evidence is None or self.evidence_left_out_:
             return None
-        evidence = estimate_clusters(points, n_jobs=n_jobs)
-        if not evidence.prominence:
-            return None
-        self.n_clusters_candidates_ = evidence.candidates
         self.cluster_evidence_ = evidence
         self.cluster_layers_ = evidence.layers
         return evidence
@@ -67,30 +86,39 @@ class AutomaticClusters:
     def _number_by_sample(
         self,
         evidence: ClusterEvidence | None,
-        points: object,
+        points: np.ndarray | None,
         n_gaps: int,
         is_contextual: bool = False,
     ) -> tuple[int, np.ndarray] | None:
         """The number of clusters and its eigengaps by a sample of many points; None for fewer."""
-        if evidence is None or not isinstance(points, np.ndarray) or len(points) <= MAX_POINTS:
+        if evidence is None or points is None or len(points) <= MAX_POINTS:
             return None
         seed = self._assignment_seed()
         return number_by_sample(evidence, points, n_gaps, seed, self.n_jobs, is_contextual)
 
 
-def points_to_choose_by(graph: Graph) -> object:
-    """Points of a graph, in memory: densities are compared across all of them.
+def points_to_choose_by(graph: Graph) -> np.ndarray | None:
+    """Points of a graph whose Euclidean distances order pairs as its metric does; None if it has none.
 
-    With cosine distances they are scaled to length 1: Euclidean distances then order pairs in the same way.
+    Densities are compared across all of them, so they are in memory. With cosine distances they are scaled
+    to length 1, and for given distances they are points with these distances.
     """
     points = in_memory(
         graph.points,
         'n_clusters="auto" with the evidence of all points',
         "Pass the number of clusters, which needs only the graph.",
     )
-    if isinstance(points, np.ndarray) and as_metric(graph.metric).is_cosine:
+    metric = as_metric(graph.metric)
+    if not isinstance(points, np.ndarray):
+        return None
+    if metric.is_precomputed:
+        coordinates = coordinates_of(points)
+        if coordinates is None:
+            warn_user(NOT_EUCLIDEAN)
+        return coordinates
+    if metric.is_cosine:
         return as_directions(points)
-    return points
+    return points if metric.is_euclidean else None
 
 
 def check_max_clusters(max_clusters: int | str) -> None:

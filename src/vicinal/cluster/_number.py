@@ -62,7 +62,10 @@ class Spectrum(NamedTuple):
 
 
 def choose_number(
-    gaps: np.ndarray, evidence: ClusterEvidence | None, points: object, spectrum: Spectrum
+    gaps: np.ndarray,
+    evidence: ClusterEvidence | None,
+    points: np.ndarray | None,
+    spectrum: Spectrum,
 ) -> int:
     """Number of clusters by the eigengap and the evidence.
 
@@ -80,12 +83,12 @@ def choose_number(
         Relative eigengaps.
     evidence : ClusterEvidence or None
         Evidence of the points; None if there is none.
-    points : ndarray or other
-        The points; without an array, the gap decides.
+    points : ndarray or None
+        The points; without them, the gap decides.
     spectrum : Spectrum
         The affinities and eigenvectors that the gaps belong to.
     """
-    if evidence is None or not isinstance(points, np.ndarray):
+    if evidence is None or points is None:
         return n_clusters_by_gap(gaps)
     if points.shape[1] == 1:
         return evidence.n_clusters

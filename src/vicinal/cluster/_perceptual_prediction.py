@@ -11,7 +11,7 @@ from vicinal._base.perceptual_estimator import PerceptualEstimator
 from vicinal._base.row_assignment import nearest_center, unit_rows
 from vicinal._core.fitted import check_is_fitted
 from vicinal.cluster._automatic import membership
-from vicinal.cluster._growing import GrowingClusters
+from vicinal.cluster._ids import LastingIds
 from vicinal.cluster._noise_score import noise_scores
 from vicinal.cluster._perceptual_kernels import decide_noise
 from vicinal.cluster.subspaces import nearest_subspace
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, SparseMatrix
 
 
-class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
+class PerceptualPrediction(LastingIds, PerceptualEstimator):
     """Base class with what follows from fitted clusters of the contextual digraph."""
 
     assign: Literal["subspaces", "kmeans", "discretize"]
@@ -57,7 +57,7 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         rows = self._rows_of_nodes(weights).extend(
             contexts.coincides, self.embedding_, self._embedding_values
         )
-        next_rows, numbers = self._rows_of_nodes(contexts.steps), self._center_numbers()
+        next_rows, numbers = self._rows_of_nodes(contexts.steps), self._numbers_of(self.labels_)
         if self._has_communities:
             # Noise is no cluster; where a step leads to noise only, any cluster will do.
             labels = np.maximum(next_rows.only(numbers >= 0).labels(numbers), 0)
@@ -72,7 +72,7 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         # Noise by density has no threshold on the norms: the points one step away decide.
         by_steps = isinstance(self.noise, str)
         decide_noise(*next_rows, numbers, contexts.coincides, by_steps, labels)
-        return self._with_ids(labels)
+        return self._ids_of(labels)
 
     @property
     @rows_by_chunks
@@ -80,7 +80,7 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
         check_is_fitted(self)
         # Computed at the first access, because many fits need only labels.
         if self._noise_score is None:
-            is_noise = self._of_nodes(self._center_numbers()) < 0
+            is_noise = self._of_nodes(self.labels_) < 0
             scores = noise_scores(self.graph_, self._masses, is_noise, self.n_jobs)
             self._noise_score = self._of_rows(scores)
         return self._noise_score
@@ -89,7 +89,7 @@ class PerceptualPrediction(GrowingClusters, PerceptualEstimator):
     @rows_by_chunks
     def probabilities_(self) -> np.ndarray:
         check_is_fitted(self)
-        labels, noise = self._of_nodes(self._center_numbers()), self._noise_probability
+        labels, noise = self._of_nodes(self._numbers_of(self.labels_)), self._noise_probability
         if noise is not None and not np.array_equal(noise > 0.5, labels < 0):
             noise = None  # constraints have decided otherwise
         return self._of_rows(membership(self._mutual_steps(), labels, self.n_clusters_, noise))

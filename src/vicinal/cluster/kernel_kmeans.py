@@ -286,7 +286,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
         """Coefficient of the Gaussian for the rescaled points."""
         if not isinstance(self.gamma, str):
             return min(float(self.gamma) * self._rescaling.unit * self._rescaling.unit, MAX_GAMMA)
-        variance = points.var()
+        variance = points.var(axis=0).mean()
         return 1.0 / (points.shape[1] * variance) if variance > 0 else 1.0
 
     def _inner(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -138,6 +138,8 @@ class PerceptualClustering(
         With "auto" on points, the evidence for the number of clusters and for noise.
     cluster_layers_ : list of Layer
         With "auto" on points, nested clusters from coarse to fine.
+    evidence_left_out_ : tuple of str
+        With "auto", the measurements that X does not allow, as for `SpectralClustering`.
     probabilities_ : ndarray of shape (n, n_clusters + 1)
         Membership of each point in each cluster, smoothed over its neighbours, and in the last column in the
         noise: a probability with ``noise="auto"`` on points, otherwise 0 or 1. Rows sum to 1.
@@ -240,7 +242,10 @@ class PerceptualClustering(
 
         walk = self._build_walk(X)
         automatic = isinstance(self.n_clusters, str) or isinstance(self.noise, str)
-        evidence = self._estimate(self.graph_ if automatic else None, self.n_jobs)
+        self._without_evidence()
+        evidence = None
+        if automatic:
+            evidence = self._estimate(points_to_choose_by(self.graph_), self.n_jobs)
         rows = None if self._duplicates is None else self._duplicates.group
         self._read_constraints(self._multiplicity(), rows)
         sampled = self._sampled_number(evidence)

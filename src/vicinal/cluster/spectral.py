@@ -26,7 +26,7 @@ from vicinal.cluster._automatic import (
 )
 from vicinal.cluster._constrained import ConstrainedClusters
 from vicinal.cluster._eigengap import relative_gaps
-from vicinal.cluster._growing import GrowingClusters
+from vicinal.cluster._ids import LastingIds
 from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
 from vicinal.exceptions import InvalidValueError
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class SpectralClustering(
-    GrowingClusters, ConstrainedClusters, AutomaticClusters, ClusterMixin, GraphEstimator
+    LastingIds, ConstrainedClusters, AutomaticClusters, ClusterMixin, GraphEstimator
 ):
     """Cluster points by the leading eigenvectors of their graph.
 
@@ -50,8 +50,9 @@ class SpectralClustering(
     n_clusters : int or "auto", default="auto"
         Number of clusters. "auto" combines the largest eigengap with a test of the densities and
         communities of the points against a null model of one cluster
-        (`vicinal.cluster.estimate_clusters`), and may give 1. For graphs without points, other metrics, and
-        fewer than 40 distinct points it uses the eigengap alone. Path similarities need a number, because
+        (`vicinal.cluster.estimate_clusters`), and may give 1. All pairs of Euclidean distances give the
+        answer of their points. For graphs without points, other metrics, and fewer than 40 distinct points
+        it uses the eigengap alone, see ``evidence_left_out_``. Path similarities need a number, because
         their kernel is too wide for an eigengap.
     method : {"njw", "ncut"}, default="njw"
         "njw": eigenvectors of D^-1/2 W D^-1/2 with rows of unit length (Ng, Jordan and Weiss).
@@ -73,9 +74,10 @@ class SpectralClustering(
     graph : str or callable, default="knn"
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`,
         "precomputed_affinity" if X is an affinity matrix ("precomputed" means the same, as in
-        scikit-learn), or "precomputed_distances" if X holds distances: a dense matrix of all pairs, or a
-        sparse matrix of neighbours as returned by `KNNTransformer` and scikit-learn's
-        `KNeighborsTransformer` and `RadiusNeighborsTransformer`. "path_similarity", or the function,
+        scikit-learn), or "precomputed_distances" if X holds distances: a dense matrix of all pairs, which
+        has the graph "knn" of its points, or a sparse matrix of neighbours as returned by `KNNTransformer`
+        and scikit-learn's `KNeighborsTransformer` and `RadiusNeighborsTransformer`, whose entries are the
+        edges. "path_similarity", or the function,
         gives robust path-based spectral clustering (Chang and Yeung) in O(n), although every pair has
         an affinity; if X is a `Graph`, paths follow its edges. Otherwise a `Graph` as X is used as it
         is, and so is a `PathSimilarity`.
@@ -103,12 +105,17 @@ class SpectralClustering(
         With "auto", entry k - 1 is the evidence for k clusters; the first entry is the threshold for the
         others (see `vicinal.cluster._eigengap`). For more than 15,000 points, it is that of a sample.
     n_clusters_candidates_ : list of (int, float)
-        With "auto" on points, candidate numbers of clusters with their scores, the chosen one first; a
-        score above 1 is significant.
+        With "auto" on points, candidate numbers of clusters with their scores: first ``n_clusters_``, then
+        the others, the best first. A score above 1 is significant. A number that only the eigengap proposed
+        has its entry of ``eigengaps_`` relative to the first; this is below 1 if the clusters were found
+        within others, or in another graph than ``graph_``.
     cluster_evidence_ : ClusterEvidence
         With "auto" on points, the evidence for the number (see `vicinal.cluster.estimate_clusters`).
     cluster_layers_ : list of Layer
         With "auto" on points, nested clusters from coarse to fine, each with its persistence.
+    evidence_left_out_ : tuple of str
+        With "auto", the measurements that X does not allow: ("density", "communities") where the eigengap
+        decided alone, otherwise empty.
     probabilities_ : ndarray of shape (n, n_clusters + 1)
         Membership of each point in each cluster, smoothed over its neighbours. The last column is the
         probability of background noise, 0 unless the number was chosen from points. Rows sum to 1.
@@ -267,12 +274,12 @@ class SpectralClustering(
         check_is_fitted(self)
         # Merged components have no eigenvectors, and communities no centres.
         if self._has_communities or not hasattr(self, "embedding_"):
-            return self._with_ids(self._extend_labels(X, self._center_numbers()))
+            return self._ids_of(self._extend_labels(X, self._numbers_of(self.labels_)))
         n_vectors = self._walk_vectors.shape[1]
         rows = self._extend(X, self._walk_vectors, self.eigenvalues_[:n_vectors])
         if self.method == "njw":
             rows = unit_rows(rows)
-        return self._with_ids(nearest_center(rows, self._centers, self._assign))
+        return self._ids_of(nearest_center(rows, self._centers, self._assign))
 
     @property
     @rows_by_chunks
@@ -281,7 +288,7 @@ class SpectralClustering(
         weights = self.affinity_ if sparse.issparse(self.affinity_) else None
         evidence = getattr(self, "cluster_evidence_", None)
         noise = evidence.noise.score if evidence else None
-        return membership(weights, self._center_numbers(), self.n_clusters_, noise)
+        return membership(weights, self._numbers_of(self.labels_), self.n_clusters_, noise)
 
     @by_chunks(lambda model: model.n_clusters_ + 1)
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
@@ -308,7 +315,7 @@ class SpectralClustering(
         n = len(affinity.components())
         self._read_constraints(np.ones(n, np.int64))
         if not isinstance(self.n_clusters, str):
-            self._estimate(None, self.n_jobs)
+            self._without_evidence()
             self.n_clusters_ = self.n_clusters
             return self._eigenpairs(affinity, self.n_clusters)
         if not affinity.has_eigengap:
@@ -316,9 +323,9 @@ class SpectralClustering(
                 f"n_clusters='auto' needs an eigengap, but the spectrum of {self.affinity_!r} has none "
                 "even if the clusters are well separated; pass the number of clusters."
             )
-        evidence = self._estimate(self.graph_, self.n_jobs)
-        weights = self.affinity_ if sparse.issparse(self.affinity_) else None
         points = None if self.graph_ is None else points_to_choose_by(self.graph_)
+        evidence = self._estimate(points, self.n_jobs)
+        weights = self.affinity_ if sparse.issparse(self.affinity_) else None
         limit = max(self._max_candidates(evidence, weights), self._min_clusters)
         sampled = self._number_by_sample(evidence, points, limit)
         if sampled:

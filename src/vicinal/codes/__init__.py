@@ -4,8 +4,6 @@
 - `structure_aware_l1`: over dictionaries that follow the structure of the data
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__, {"_l1": ["l1"], "structure_aware": ["structure_aware_l1"]}
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -1,8 +1,2 @@
 from vicinal.codes._l1 import l1 as l1
 from vicinal.codes.structure_aware import structure_aware_l1 as structure_aware_l1
-
-__all__: list[str]
-__all__ = [
-    "l1",
-    "structure_aware_l1",
-]

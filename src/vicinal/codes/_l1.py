@@ -187,6 +187,6 @@ def code_graph(
     else:
         lengths = EUCLIDEAN.pair_distances(points, pairs)
     entries = Entries(indptr, indices, lengths, strengths / largest)
-    return Graph._trusted(
+    return Graph._of_entries(
         entries, True, points, metadata={"codes": quality}, strengths_are_affinities=True
     )

@@ -3,6 +3,6 @@
 - `near_duplicates`: all pairs of rows within a distance that is read off the data, and their groups
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(__name__, {"_near_duplicates": ["near_duplicates"]})
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

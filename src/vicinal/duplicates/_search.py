@@ -53,7 +53,7 @@ class Lists(NamedTuple):
             distances = np.append(distances, found[2])
         pairs, distances = _each_once(i, j, distances, n)
         recall = 1.0
-        if self.search.recall_ < 1.0 or self.search.method_ in ("ivf", "pynndescent"):
+        if self.search.recall_ < 1.0 or self.search.method_ == "ivf":
             recall = self._recall(pairs, radius)
         return Pairs(pairs, distances, radius, recall)
 

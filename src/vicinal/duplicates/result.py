@@ -6,10 +6,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
 from vicinal._core.memory import require_memory
+from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_count, check_real
-from vicinal.duplicates._groups import complete_groups, connected_groups
 from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ Linkage = Literal["connected", "complete"]
 BYTES_PER_PAIR = 200.0
 
 
-class NearDuplicates:
+class NearDuplicates(Stamped):
     """Pairs of rows within a threshold; created by `near_duplicates`.
 
     Rows that are exactly equal count once internally, so ``groups`` and ``rethreshold`` stay cheap with many
@@ -315,3 +317,40 @@ class NearDuplicates:
 def _ordered(rows: np.ndarray, equal: np.ndarray) -> np.ndarray:
     """Pairs with the smaller row first; those of equal rows, which occur in both orders, stay as they are."""
     return np.where(equal[:, None], rows, np.sort(rows, axis=1))
+
+
+def connected_groups(n: int, pairs: np.ndarray) -> np.ndarray:
+    """Label of each of n nodes: its connected component."""
+    ones = np.ones(len(pairs), np.int8)
+    links = sparse.csr_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    labels: np.ndarray = connected_components(links, directed=False)[1]
+    return labels.astype(np.int64)
+
+
+def complete_groups(n: int, pairs: np.ndarray) -> np.ndarray:
+    """Label of each of n nodes: its cluster by complete linkage, given the near pairs, nearest first.
+
+    Two clusters merge at the last pair between them, so counting their pairs is enough. Those with a missing
+    pair never merge.
+    """
+    members: dict[int, list[int]] = {}
+    cluster = np.arange(n)
+    n_pairs: dict[int, dict[int, int]] = {}
+    for i, j in pairs.tolist():
+        a, b = int(cluster[i]), int(cluster[j])
+        if a == b:
+            continue
+        between = n_pairs.setdefault(a, {})
+        between[b] = n_pairs.setdefault(b, {})[a] = between.get(b, 0) + 1
+        first, second = members.get(a, [a]), members.get(b, [b])
+        if between[b] < len(first) * len(second):
+            continue
+        cluster[second] = a
+        members[a] = first + second
+        del n_pairs[a][b]
+        for other, count in n_pairs.pop(b).items():
+            if other != a:
+                total = n_pairs[a].get(other, 0) + count
+                n_pairs[a][other] = n_pairs[other][a] = total
+                del n_pairs[other][b]
+    return cluster

@@ -10,17 +10,6 @@
 - `classical_scaling`, `landmark_mds_transform`: multidimensional scaling of any distances
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "diffusion": ["DiffusionMaps", "diffusion_distance"],
-        "cluster_preserving": ["ClusterPreservingEmbedding"],
-        "eigenmaps": ["LaplacianEigenmaps"],
-        "isomap": ["Isomap"],
-        "neighbor_map": ["NeighborMap"],
-        "perceptual": ["PerceptualEmbedding"],
-        "scaling": ["classical_scaling", "landmark_mds_transform"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -9,16 +9,3 @@ from vicinal.embed.neighbor_map import NeighborMap as NeighborMap
 from vicinal.embed.perceptual import PerceptualEmbedding as PerceptualEmbedding
 from vicinal.embed.scaling import classical_scaling as classical_scaling
 from vicinal.embed.scaling import landmark_mds_transform as landmark_mds_transform
-
-__all__: list[str]
-__all__ = [
-    "ClusterPreservingEmbedding",
-    "DiffusionMaps",
-    "Isomap",
-    "LaplacianEigenmaps",
-    "NeighborMap",
-    "PerceptualEmbedding",
-    "classical_scaling",
-    "diffusion_distance",
-    "landmark_mds_transform",
-]

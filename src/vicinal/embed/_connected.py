@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 MIN_BRIDGE_AFFINITY = 1e-3
 # Part of the warning about a disconnected graph.
 CONNECTED = (
-    "the shortest edges between components were added; use more neighbours to connect the graph, or set "
-    "disconnected='raise'"
+    "the shortest edges between components were added; for another graph use graph='disjoint_mst', which is "
+    "always connected, or set disconnected='raise'"
 )
 
 
@@ -77,7 +77,8 @@ class ConnectedEmbedding(
         if self.disconnected == "raise" or self.graph_ is None or self.graph_.points is None:
             raise InvalidValueError(
                 f"the graph has {n_components} components, but the embedding needs a connected graph; "
-                "connect it, use more neighbours, or fit on points with disconnected='connect'."
+                "add edges between them, use graph='disjoint_mst', which is always connected, or fit on "
+                "points with disconnected='connect'."
             )
         warn_disconnected(n_components, CONNECTED)
         self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)

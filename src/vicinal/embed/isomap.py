@@ -55,9 +55,9 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         an error.
     graph : str or callable, default="knn"
         Name of a function in `vicinal.graphs`, a function from points to a `Graph`, or
-        "precomputed_distances" if X holds distances: a dense matrix of all pairs, or a sparse matrix of
-        neighbours as returned by scikit-learn's `KNeighborsTransformer`. "precomputed" means the same,
-        as in scikit-learn's Isomap.
+        "precomputed_distances" if X holds distances: a dense matrix of all pairs, which has the graph "knn"
+        of its points, or a sparse matrix of neighbours as returned by scikit-learn's
+        `KNeighborsTransformer`. "precomputed" means the same, as in scikit-learn's Isomap.
     graph_params : dict, optional
         Parameters of the graph, such as ``{"n_neighbors": 15}``.
     random_state : int, RandomState or None, default=None
@@ -252,8 +252,8 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if self.disconnected == "raise" or graph.points is None:
             raise InvalidValueError(
                 f"the graph has {graph.n_components} components, and there are no paths between them; "
-                "use more neighbours, connect the graph, or fit on points with "
-                "disconnected='connect'."
+                "add edges between them, use graph='disjoint_mst', which is always connected, or fit on "
+                "points with disconnected='connect'."
             )
         warn_disconnected(graph.n_components, CONNECTED)
         return graph.connect(n_jobs=self.n_jobs)

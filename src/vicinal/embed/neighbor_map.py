@@ -131,7 +131,12 @@ class NeighborMap(ConnectedEmbedding):
             The fitted estimator.
         """
         open_tsne()
-        check_count(self.n_components, "n_components", high=MAX_DIMENSIONS)
+        check_count(
+            self.n_components,
+            "n_components",
+            high=MAX_DIMENSIONS,
+            remedy="A map is for looking at; LaplacianEigenmaps and Isomap have more dimensions.",
+        )
         n_iter = check_count(self.n_iter, "n_iter")
         affinity = self._connected_affinity(X)
         seed = self._seed()

@@ -12,37 +12,9 @@ from vicinal.graphs.empty_region import beta_skeleton as beta_skeleton
 from vicinal.graphs.empty_region import gabriel as gabriel
 from vicinal.graphs.empty_region import relative_neighborhood as relative_neighborhood
 from vicinal.graphs.graph import Graph as Graph
-from vicinal.graphs.growing import GrowingKNN as GrowingKNN
-from vicinal.graphs.growing import GrowingMST as GrowingMST
 from vicinal.graphs.neighborhoods import connecting_neighbors as connecting_neighbors
 from vicinal.graphs.neighborhoods import epsilon_ball as epsilon_ball
 from vicinal.graphs.neighborhoods import knn as knn
 from vicinal.graphs.perturbed_trees import perturbed_mst as perturbed_mst
 from vicinal.graphs.trees import disjoint_mst as disjoint_mst
 from vicinal.graphs.trees import mst as mst
-
-__all__: list[str]
-__all__ = [
-    "Graph",
-    "GrowingKNN",
-    "GrowingMST",
-    "affinity",
-    "beta_skeleton",
-    "complete",
-    "connecting_neighbors",
-    "contextual",
-    "contextual_distance",
-    "delaunay",
-    "disjoint_mst",
-    "edge_scale",
-    "epsilon_ball",
-    "gabriel",
-    "gaussian",
-    "grid",
-    "knn",
-    "l1",
-    "mst",
-    "perturbed_mst",
-    "relative_neighborhood",
-    "structure_aware_l1",
-]

@@ -87,4 +87,4 @@ def from_anndata(cls: type[Graph], adata: Any, key: str = "vicinal") -> Graph:
         by_length.n_nodes,
     )
     entries.lengths[np.isinf(entries.lengths)] = 0.0
-    return cls._trusted(entries, bool(directed))
+    return cls._of_entries(entries, bool(directed))

@@ -73,7 +73,7 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
 
     map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)), n_jobs)
     entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, unit_strengths(n_entries))
-    return Graph._trusted(entries, False, points, measure.name)
+    return Graph._of_entries(entries, False, points, measure.name)
 
 
 @checked
@@ -117,7 +117,7 @@ def gaussian(
     points = _check_all_pairs(X, as_metric(metric), bytes_per_pair=28)
     graph = complete(points, metric=metric, n_jobs=n_jobs)
     entries = graph._csr._replace(strengths=affinity(graph, scale).data)
-    return Graph._trusted(entries, False, graph.points, graph.metric)
+    return Graph._of_entries(entries, False, graph.points, graph.metric)
 
 
 def _check_all_pairs(X: MatrixLike, metric: Metric, bytes_per_pair: int) -> Any:

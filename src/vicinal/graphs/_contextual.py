@@ -136,7 +136,7 @@ def contextual(
     indptr = np.arange(n + 1, dtype=dtype) * (size - 1)
     entries = Entries(indptr, targets.astype(dtype), lengths, strengths)
     points = None if as_metric(metric).is_gram else X
-    return Graph._trusted(entries, True, points, metric, {"sigma": sigma})
+    return Graph._of_entries(entries, True, points, metric, {"sigma": sigma})
 
 
 def _default_sigma(

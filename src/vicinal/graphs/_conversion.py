@@ -86,7 +86,7 @@ def astype(self: Graph, dtype: Any) -> Graph:
             f"the length {self.lengths[np.argmax(changed)]:g} is out of the range of {kind}; divide the "
             "points by a typical length first."
         )
-    return type(self)._trusted(
+    return type(self)._of_entries(
         self._csr._replace(lengths=lengths),
         self.directed,
         self.points,
@@ -279,7 +279,7 @@ def _graph_from_entries(cls: type[Graph], entries: Entries, directed: bool | Non
         directed = first_asymmetric(entries) is not None
     elif not directed:
         check_symmetric(entries)
-    return cls._trusted(entries, directed)
+    return cls._of_entries(entries, directed)
 
 
 def _edge_list(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -86,7 +86,7 @@ def grid(
     neighbors = np.arange(n, dtype=steps.dtype)[:, None] + steps
     lengths = lengths.reshape(n, width)[stored]
     entries = Entries(indptr, neighbors[stored], lengths, unit_strengths(len(lengths)))
-    return Graph._trusted(entries, directed=False)
+    return Graph._of_entries(entries, directed=False)
 
 
 def _as_image(image: ArrayLike) -> np.ndarray:

@@ -86,7 +86,7 @@ def symmetrize(self: Graph, how: Literal["union", "intersection", "mean"] = "uni
         entries = keep_entries(entries, counts == 2)
     elif how == "mean":
         entries = entries._replace(strengths=entries.strengths / 2)
-    return type(self)._trusted(
+    return type(self)._of_entries(
         entries,
         False,
         self.points,
@@ -129,7 +129,7 @@ def subgraph(self: Graph, nodes: ArrayLike) -> Graph:
         points = points[chosen]
         if as_metric(self.metric).is_precomputed:
             points = points[:, chosen]
-    return type(self)._trusted(entries, self.directed, points, self.metric)
+    return type(self)._of_entries(entries, self.directed, points, self.metric)
 
 
 @checked
@@ -187,7 +187,7 @@ def connect(
         self.n_nodes,
     )
     kept = self.points if isinstance(self.points, ChunkedRows) else points
-    return type(self)._trusted(entries, self.directed, kept, self.metric)
+    return type(self)._of_entries(entries, self.directed, kept, self.metric)
 
 
 def _combined(graph: Graph, other: Graph, combine: np.ufunc) -> tuple[Entries, np.ndarray]:
@@ -212,7 +212,7 @@ def _rows(graph: Graph) -> np.ndarray:
 
 
 def _like(graph: Graph, entries: Entries, directed: bool) -> Graph:
-    return type(graph)._trusted(entries, directed, graph.points, graph.metric)
+    return type(graph)._of_entries(entries, directed, graph.points, graph.metric)
 
 
 def _check_comparable(graph: Graph, other: object) -> None:

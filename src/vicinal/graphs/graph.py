@@ -27,6 +27,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from vicinal._core.options import checked
+from vicinal._core.pickles import stamped, unstamped
 from vicinal._core.scalar_checks import check_count
 from vicinal.graphs import _anndata, _display, affinities
 from vicinal.graphs import _conversion as conversion
@@ -221,10 +222,10 @@ class Graph:
             source, target = np.concatenate([source, target]), np.concatenate([target, source])
             lengths, strengths = np.tile(lengths, 2), np.tile(strengths, 2)
         entries, _ = merge(source, target, lengths, strengths, n)
-        return cls._trusted(entries, directed, points, metric)
+        return cls._of_entries(entries, directed, points, metric)
 
     @classmethod
-    def _trusted(
+    def _of_entries(
         cls,
         entries: Entries,
         directed: bool,
@@ -277,9 +278,14 @@ class Graph:
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __getstate__(self) -> dict[str, Any]:
         options = self.points, self.metric, dict(self.metadata), self.strengths_are_affinities
-        return Graph._trusted, (self._csr, self.directed, *options)
+        # A tuple: the fewer classes a pickle names, the fewer can be missing when it is loaded.
+        return stamped("Graph", {"entries": tuple(self._csr), "others": (self.directed, *options)})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        known = unstamped("Graph", state)
+        self._fill(Entries(*known["entries"]), *known["others"])
 
     @property
     def _csr(self) -> Entries:

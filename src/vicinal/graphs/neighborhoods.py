@@ -9,8 +9,10 @@ from scipy import sparse
 
 from vicinal._core.array_checks import check_points
 from vicinal._core.chunked import ChunkedRows
+from vicinal._core.large import forget
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
+from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build._edge_kernels import is_symmetric
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 BYTES_PER_NEIGHBOR = 72.0
 # The lists of dask arrays are on a store: one copy, positions, and up to two entries of the graph.
 BYTES_PER_STORED_NEIGHBOR = 40.0
+# Rows whose neighbours are looked at together.
+ROWS_PER_BLOCK = 1 << 17
 # Neighbours that are searched first for the smallest number that connects a graph.
 FIRST_LIST_LENGTH = 16
 REMEDY = "A point has at most n - 1 neighbours: use fewer, or complete(X)."
@@ -141,18 +145,19 @@ def knn(
         per_neighbor * search.n_points * n_neighbors,
         f"The graph of n_neighbors={n_neighbors} neighbours of {search.n_points:,} points",
         "Use fewer neighbours.",
+        in_files=search._is_chunked,
     )
     if search._is_chunked:
         lists = search._backend.sorted_lists(n_neighbors)
         entries = entries_of_lists(lists, mutual, directed, n_jobs)
-        graph = Graph._trusted(entries, directed, points, search.metric)
+        graph = Graph._of_entries(entries, directed, points, search.metric)
     else:
         graph = Graph.from_kneighbors(
             *search.nearest(n_neighbors), points=points, metric=search.metric, **options
         )
     if points is None or directed or as_metric(metric).is_precomputed or duplicates == "keep":
         return graph
-    if not has_isolated_duplicates(graph):
+    if not _has_isolated_duplicates(graph):
         return graph
     checked_points = _check_dense_or_sparse(points)
     rows = find_duplicates(checked_points)
@@ -179,11 +184,15 @@ def _check_dense_or_sparse(X: MatrixLike | ChunkedRows) -> Any:
     return check_sparse_points(X) if sparse.issparse(X) else check_points(X, dtype=None)
 
 
-def has_isolated_duplicates(graph: Graph) -> bool:
+def _has_isolated_duplicates(graph: Graph) -> bool:
     """Whether all neighbours of some row are at distance 0."""
-    connected = graph.degrees > 0
-    longest = np.maximum.reduceat(graph.lengths, graph.indptr[:-1][connected])
-    return bool((longest == 0).any())
+    starts = graph.indptr[:-1][graph.degrees > 0]
+    for a, b in blocks(len(starts), ROWS_PER_BLOCK):
+        part = graph.lengths[starts[a] : starts[b] if b < len(starts) else None]
+        if not np.maximum.reduceat(part, starts[a:b] - starts[a]).all():
+            return True
+        forget(part)
+    return False
 
 
 @checked
@@ -323,5 +332,5 @@ def _ball(search: NeighborSearch, radius: float, points: MatrixLike | None) -> G
     # Matrix products may round d(i, j) and d(j, i) differently, one of them beyond the radius.
     asymmetric = not is_symmetric(indptr, indices, lengths)
     entries = Entries(indptr, indices, lengths, unit_strengths(len(lengths)))
-    graph = Graph._trusted(entries, asymmetric, points, search.metric)
+    graph = Graph._of_entries(entries, asymmetric, points, search.metric)
     return graph.symmetrize("union") if asymmetric else graph

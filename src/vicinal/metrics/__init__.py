@@ -5,21 +5,9 @@
 - clusters of subsets against those of all rows: `stability`
 - graphs of perturbed points against the points: `graph_score`
 - retrieval: `bulls_eye`, `retrieval_rate`, `mean_average_precision`
-- several methods before and after smoothing: `compare`
 - segments against human maps: `global_consistency_error`, `local_consistency_error`
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "geodesic": ["geodesic_error", "residual_variance"],
-        "clustering": ["clustering_accuracy", "normalized_mutual_info", "rand_index"],
-        "_graph_score": ["graph_score"],
-        "_stability": ["Stability", "stability"],
-        "comparison": ["Comparison", "compare"],
-        "retrieval": ["bulls_eye", "mean_average_precision", "retrieval_rate"],
-        "segmentation": ["global_consistency_error", "local_consistency_error"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -7,7 +7,7 @@ always comes first, whether a list contains it or not.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -146,27 +146,6 @@ def _mean_recall(
         return hits.sum(axis=1) / sizes[query_classes]
 
     return float(_over_queries(ranking, len(codes), int(windows.max()), recall, n_jobs).mean())
-
-
-def first_results(ranking: Any, queries: np.ndarray, k: int) -> np.ndarray:
-    """First k results (m, k) of each query, from similarities or neighbour lists.
-
-    Besides arrays, accepts any object whose method ``rows(queries)`` returns rows of similarities.
-    """
-    if hasattr(ranking, "rows"):
-        return _results_from_similarities(ranking.rows(queries), queries)[:, :k]
-    table = np.asarray(ranking)
-    rows = table[queries]
-    if table.dtype.kind in "iu":
-        _check_lists(rows, len(table))
-        results = _results_from_lists(rows, queries)
-    else:
-        results = _results_from_similarities(rows, queries)
-    if results.shape[1] < k:
-        raise InvalidValueError(
-            f"ranking contains {results.shape[1]} others for each query, but {k} are needed."
-        )
-    return results[:, :k]
 
 
 def _over_queries(

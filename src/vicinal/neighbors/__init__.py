@@ -4,8 +4,6 @@
 - `KNNTransformer`: neighbours as a sparse matrix, for pipelines
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__, {"search": ["NeighborSearch"], "transformer": ["KNNTransformer"]}
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -14,6 +14,7 @@ from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
 from vicinal._core.options import checked
 from vicinal._core.parallel import n_threads
+from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -39,7 +40,7 @@ BYTES_PER_NEIGHBOR = 32.0
 UNCHECKED_BYTES = 2**20
 
 
-class NeighborSearch:
+class NeighborSearch(Stamped):
     """Nearest-neighbour search, exact by default: built once, queried many times.
 
     Parameters
@@ -54,8 +55,8 @@ class NeighborSearch:
         `sklearn.metrics.pairwise_distances`.
     method : {"auto", "exact", "approximate"}, default="auto"
         "auto" and "exact" return the exact neighbours, by a k-d tree or by blocked matrix products,
-        whichever is faster. "approximate" may miss some; its cosine distances between more than 2^27
-        coordinates in single precision are accurate to single precision.
+        whichever is faster. "approximate", for Euclidean and cosine distances, may miss some; its cosine
+        distances between more than 2^27 coordinates in single precision are accurate to single precision.
     recall : float, default=0.99
         Fraction of the true neighbours that an approximate search must find.
     random_state : int, Generator or None, default=None
@@ -69,7 +70,7 @@ class NeighborSearch:
     ----------
     method_ : str or None
         Backend of the last search: "kdtree", "blocked", "direct", "sparse", "pairwise", "precomputed",
-        "given", "ivf", "pynndescent", or "cells" for dask arrays.
+        "given", "ivf", or "cells" for dask arrays.
     recall_ : float
         Recall of the last search: 1.0 if exact, otherwise as measured on a sample.
     n_points : int
@@ -288,16 +289,17 @@ def _choose_backend(
     if sparse.issparse(X):
         return _sparse_backend(X, metric, method, n_jobs)
     points = check_points(X, dtype=None)
-    if method == "approximate" and metric.is_compiled and metric.power == 2:
-        from vicinal.neighbors._approximate import ClusteredPoints
+    if method != "approximate":
+        return _exact_backend(points, metric, n_jobs)
+    if not (metric.is_compiled and metric.power == 2):
+        raise InvalidValueError(
+            f"metric={metric.name!r} has no approximate search, only 'euclidean' and 'cosine' have; use "
+            "method='exact', or pass the neighbours that another library finds, as a pair (indices, "
+            "distances)."
+        )
+    from vicinal.neighbors._approximate import ClusteredPoints
 
-        return ClusteredPoints(points, metric, recall, random_state, n_jobs)
-    exact = _exact_backend(points, metric, n_jobs)
-    if method == "approximate":
-        from vicinal.neighbors._pynndescent import DescentPoints
-
-        return DescentPoints(exact, metric.name, recall, random_state, n_jobs)
-    return exact
+    return ClusteredPoints(points, metric, recall, random_state, n_jobs)
 
 
 def _sparse_backend(X: Any, metric: Metric, method: str, n_jobs: NJobs) -> Any:

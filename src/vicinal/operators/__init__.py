@@ -6,16 +6,6 @@
 - `shortest_paths`: lengths of the shortest paths from many sources
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "laplacians": ["laplacian", "transition"],
-        "eigenpairs": ["leading_eigenpairs"],
-        "stationary": ["stationary_distribution"],
-        "digraph": ["digraph_laplacian"],
-        "aligned_laplacian": ["aligned_digraph_laplacian"],
-        "_shortest_paths": ["shortest_paths"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -7,14 +7,3 @@ from vicinal.operators.eigenpairs import leading_eigenpairs as leading_eigenpair
 from vicinal.operators.laplacians import laplacian as laplacian
 from vicinal.operators.laplacians import transition as transition
 from vicinal.operators.stationary import stationary_distribution as stationary_distribution
-
-__all__: list[str]
-__all__ = [
-    "aligned_digraph_laplacian",
-    "digraph_laplacian",
-    "laplacian",
-    "leading_eigenpairs",
-    "shortest_paths",
-    "stationary_distribution",
-    "transition",
-]

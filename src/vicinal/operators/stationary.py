@@ -8,6 +8,7 @@ steps, followed by iterative refinement until the residual bounds the error.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,18 +16,20 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
+from vicinal._core.array_checks import real_array
 from vicinal._core.matrix_checks import check_affinity
 from vicinal._core.options import checked
-from vicinal._core.parallel import one_blas_thread
+from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
-from vicinal.operators._bicgstab import bicgstab
 from vicinal.operators._chain_levels import ChainLevel
 from vicinal.operators.laplacians import walk_matrix
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MatrixLike, NJobs
+    from vicinal._core.types import ArrayLike, MatrixLike, NJobs
     from vicinal.graphs.graph import Graph
+if TYPE_CHECKING:
+    from vicinal.operators._chain_levels import ChainLevel
 
 TELEPORT = 0.99999
 # Up to this number of nodes, systems are solved by a sparse LU factorisation.
@@ -50,19 +53,26 @@ def stationary_distribution(
     digraph: Graph | MatrixLike,
     beta: float = TELEPORT,
     *,
+    landing: ArrayLike | None = None,
     tolerance: float = 1e-10,
     n_jobs: NJobs = -1,
 ) -> np.ndarray:
-    """Compute the stationary distribution of the random walk on a digraph, with teleport.
+    """Compute the stationary distribution of the random walk on a digraph, with teleport (PageRank).
+
+    In PageRank, ``beta`` is called the damping factor (``alpha`` in networkx), usually 0.85, and ``landing``
+    the personalization.
 
     Parameters
     ----------
     digraph : Graph, sparse or dense matrix of shape (n, n)
         Nonnegative weights of the edges i -> j; for a graph, its strengths. From a node without edges, the
-        walk continues at a random node.
+        walk continues at a random node, see ``landing``.
     beta : float, default=0.99999
         Probability of following an edge, in [0, 1]; otherwise the walk continues at a random node. With 1,
         the limit, the walk must end in a single closed class of nodes; all others have probability 0.
+    landing : array of shape (n,), optional
+        Weights >= 0, not all 0, with which the random node is chosen; by default, all nodes are equally
+        likely. If the walk always lands on one node, the others are ranked by how near they are to it.
     tolerance : float, default=1e-10
         Largest sum of the absolute errors of all entries.
     n_jobs : int or None, default=-1
@@ -73,18 +83,31 @@ def stationary_distribution(
     ndarray of shape (n,)
         Probabilities that sum to 1.
 
+    References
+    ----------
+    Page, Brin, Motwani and Winograd, "The PageRank citation ranking", 1998.
+
     Examples
     --------
     >>> from vicinal.operators import stationary_distribution
     >>> stationary_distribution([[0, 1, 0], [0, 0, 1], [1, 1, 0]], beta=1).round(6)
     array([0.2, 0.4, 0.4])
+
+    PageRank of pages that link to each other, then relative to the page 1:
+
+    >>> links = [[0, 1, 1], [0, 0, 1], [1, 0, 0]]
+    >>> stationary_distribution(links, 0.85).round(3)
+    array([0.388, 0.215, 0.397])
+    >>> stationary_distribution(links, 0.85, landing=[0, 1, 0]).round(3)
+    array([0.327, 0.289, 0.384])
     """
     beta = check_real(beta, "beta", low=0.0, high=1.0)
     tolerance = check_real(tolerance, "tolerance", low=MIN_TOLERANCE)
     weights = edge_weights(digraph)
     walk, dangling = walk_matrix(weights)
+    start = None if landing is None else _landing_distribution(landing, walk.shape[0])
     if beta < 1:
-        return solve_teleport(walk, dangling, beta, tolerance, n_jobs=n_jobs)
+        return solve_teleport(walk, dangling, beta, tolerance, start, n_jobs)
     if dangling.any():
         raise InvalidValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
@@ -111,6 +134,22 @@ def edge_weights(digraph: Any) -> sparse.csr_array:
         check_has_nodes(digraph, "digraph")
         return sparse.csr_array(digraph.to_scipy("strengths"))
     return check_affinity(digraph, name="digraph", symmetric=False)
+
+
+def _landing_distribution(landing: ArrayLike, n: int) -> np.ndarray:
+    weights = np.array(real_array(landing, "landing"), dtype=np.float64)
+    if weights.shape != (n,):
+        raise InvalidValueError(
+            f"landing has shape {weights.shape}, but one weight for each of the {n} nodes is needed."
+        )
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.any():
+        raise InvalidValueError(
+            "landing contains negative, NaN or infinite weights, or only zeros; weights must be >= 0, and "
+            "at least one positive."
+        )
+    # Divided by the largest first, because a sum of huge weights may overflow.
+    weights /= weights.max()
+    return weights / weights.sum()
 
 
 def closed_class(walk: sparse.csr_array) -> np.ndarray:
@@ -264,3 +303,52 @@ class IterativeSolver:
         for _ in range(n_steps):
             estimate = estimate - MOVE * (self._matrix @ estimate)
         return estimate
+
+
+def bicgstab(
+    level: ChainLevel, b: np.ndarray, tolerance: float, max_iter: int
+) -> tuple[np.ndarray, int]:
+    """Solve A x = b from x = 0 until |b - A x|_1 is small; returns x and the number of steps.
+
+    Stops early on a breakdown; the caller restarts from the residual.
+
+    Parameters
+    ----------
+    level : ChainLevel
+        The matrix A and its preconditioner.
+    b : ndarray of shape (n,)
+        Right-hand side.
+    tolerance : float
+        Largest absolute sum of the residual.
+    max_iter : int
+        Maximum number of steps.
+    """
+    from vicinal.operators._stationary_kernels import advance, multiply, search_direction
+
+    n, matrix = len(b), level.arrays
+
+    def in_blocks(kernel: Callable[..., tuple[float, float]], *arrays: object) -> tuple[float, ...]:
+        sums = map_threads(lambda span: kernel(*arrays, *span), level.spans, level.n_jobs)
+        return tuple(sum(parts) for parts in zip(*sums, strict=True)) if sums[0] else ()
+
+    x, p, v = np.zeros(n), np.zeros(n), np.zeros(n)
+    y, t, r, shadow = np.empty(n), np.empty(n), b.copy(), b.copy()
+    alpha = omega = previous = 1.0
+    size, rho = in_blocks(advance, x, x, r, v, shadow, 0.0)
+    for step in range(max_iter):
+        if size <= tolerance or rho == 0.0 or omega == 0.0:
+            return x, step
+        in_blocks(search_direction, r, v, p, rho / previous * alpha / omega, omega)
+        level.solve(p, y)
+        slope, _ = in_blocks(multiply, matrix, y, shadow, v)
+        if slope == 0.0:
+            return x, step
+        previous, alpha = rho, rho / slope
+        in_blocks(advance, x, y, r, v, shadow, alpha)
+        level.solve(r, y)
+        product, square = in_blocks(multiply, matrix, y, r, t)
+        if square == 0.0:
+            return x, step + 1
+        omega = product / square
+        size, rho = in_blocks(advance, x, y, r, t, shadow, omega)
+    return x, max_iter

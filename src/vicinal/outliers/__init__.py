@@ -3,6 +3,6 @@
 - `OutlierDetector`: outlier scores, labels and a threshold, for training and new points
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(__name__, {"detector": ["OutlierDetector"]})
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

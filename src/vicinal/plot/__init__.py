@@ -4,22 +4,9 @@
 - `embedding`: points, coloured by class or by a number
 - `ranking`: results of a query among all points
 - `similarity`: a similarity matrix, before and after smoothing
-- `dynamics`: a score over the number of smoothing steps
-- `retrieval`: queries and their results, before and after smoothing
 - `segments`: an image with the boundaries of its segments
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "network": ["graph"],
-        "scatter": ["embedding"],
-        "query_results": ["ranking"],
-        "matrices": ["similarity"],
-        "curves": ["dynamics"],
-        "galleries": ["retrieval"],
-        "boundaries": ["segments"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

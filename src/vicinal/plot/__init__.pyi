@@ -1,18 +1,5 @@
 from vicinal.plot.boundaries import segments as segments
-from vicinal.plot.curves import dynamics as dynamics
-from vicinal.plot.galleries import retrieval as retrieval
 from vicinal.plot.matrices import similarity as similarity
 from vicinal.plot.network import graph as graph
 from vicinal.plot.query_results import ranking as ranking
 from vicinal.plot.scatter import embedding as embedding
-
-__all__: list[str]
-__all__ = [
-    "dynamics",
-    "embedding",
-    "graph",
-    "ranking",
-    "retrieval",
-    "segments",
-    "similarity",
-]

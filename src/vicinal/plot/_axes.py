@@ -25,23 +25,14 @@ UNKNOWN = "no label"
 UNKNOWN_COLOR = "0.86"
 
 
-def new_axes(dimension: int = 2, size: tuple[float, float] | None = None) -> Axes:
-    """Axes of a new figure, with 3-D projection for three dimensions."""
-    from matplotlib import pyplot as plt
-
-    figure = plt.figure(figsize=size, layout="constrained")
-    return figure.add_subplot(projection="3d" if dimension == 3 else None)
-
-
-def check_are_axes(ax: object, name: str = "ax") -> Axes:
-    """Return ``ax`` if it is a matplotlib Axes, otherwise raise."""
+def check_are_axes(ax: object, name: str = "ax") -> None:
+    """Raise unless ``ax`` is a matplotlib Axes."""
     from matplotlib.axes import Axes
 
-    if isinstance(ax, Axes):
-        return ax
-    raise InvalidTypeError(
-        f"{name}={ax!r}, but a matplotlib Axes is needed; create one with plt.subplots()."
-    )
+    if not isinstance(ax, Axes):
+        raise InvalidTypeError(
+            f"{name}={ax!r}, but a matplotlib Axes is needed; create one with plt.subplots()."
+        )
 
 
 def check_colormap(cmap: object, name: str = "cmap") -> Colormap:
@@ -71,7 +62,10 @@ def check_color(color: Any, name: str = "color") -> Any:
 def check_axes(ax: Axes | None, dimension: int) -> Axes:
     """Return ``ax`` if its projection fits the dimension; new axes if it is None."""
     if ax is None:
-        return new_axes(dimension)
+        from matplotlib import pyplot as plt
+
+        figure = plt.figure(layout="constrained")
+        return figure.add_subplot(projection="3d" if dimension == 3 else None)
     check_are_axes(ax)
     if hasattr(ax, "get_zlim") != (dimension == 3):
         raise InvalidValueError(

@@ -47,6 +47,10 @@ class ReciprocalEncoding:
         final = (1 - ORIGINAL_WEIGHT) * jaccard + ORIGINAL_WEIGHT * original / self.unit
         return ids, final
 
+    def distances_of_others(self, distances: np.ndarray) -> np.ndarray:
+        """Final distances of items that share no neighbour with a query at these distances."""
+        return (1 - ORIGINAL_WEIGHT) + ORIGINAL_WEIGHT * distances / self.unit
+
     def _encode(
         self, indices: np.ndarray, distances: np.ndarray, item: int | None
     ) -> tuple[np.ndarray, np.ndarray]:

@@ -155,6 +155,22 @@ def scaled_starts(weights: sparse.csr_array, masses: np.ndarray) -> sparse.csr_a
     return normalize_by_mass(weights, np.sqrt(masses))
 
 
+def absorbing_starts(
+    links: sparse.csr_array, coincides: np.ndarray, degrees: np.ndarray
+) -> sparse.csr_array:
+    """Probability that the next step of each training point leads to the new point that ``links`` joins.
+
+    A new point that ``coincides`` marks is a training point: only that point absorbs walks.
+    """
+    # Lists with fewer neighbours than others are padded with repeated entries of weight 0.
+    links.sum_duplicates()
+    counts = np.diff(links.indptr)
+    affinity = links.data / np.repeat(links.max(axis=1).toarray().ravel(), counts)
+    absorbed = np.nan_to_num(affinity / (affinity + degrees[links.indices]), nan=0.0)
+    absorbed = np.where(np.repeat(coincides, counts), links.data > 0, absorbed)
+    return sparse.csr_array((absorbed, links.indices, links.indptr), shape=links.shape)
+
+
 def parse_queries(queries: Any, n: int) -> sparse.csr_array | None:
     """Indicators of each query's rows, of shape (m, n); None if the queries are a table of points."""
     sets = _row_sets(queries)

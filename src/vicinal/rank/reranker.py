@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from vicinal._core.array_checks import check_points, validate_input
+from vicinal._core.array_checks import check_points, read_array, real_array, validate_input
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.memory import require_memory
 from vicinal._core.options import check_options, checked
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._exact import prepare_for_few
+from vicinal.neighbors._precomputed import check_row_numbers
 from vicinal.neighbors.search import NeighborSearch
-from vicinal.rank._given_lists import check_results, is_table, without_self
 from vicinal.rank._k_reciprocal import ReciprocalEncoding
 from vicinal.rank._list_ranking import (
     distance_matrix,
@@ -31,6 +31,8 @@ from vicinal.similarity.smoothing.kernel import kernel_and_scales
 
 if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, MatrixLike, MetricLike, NJobs
+if TYPE_CHECKING:
+    from vicinal._core.types import ArrayLike, NeighborArrays
 
 METHODS = ("smoothed", "k_reciprocal", "query_expansion", "distance")
 # Items averaged with the query, by the reference of query expansion.
@@ -61,8 +63,8 @@ class Reranker(FitCallbacks, BaseEstimator):
     n_neighbors : int, default=30
         Length of the neighbour lists, at most n - 1. Given lists may be shorter or longer.
     list_size : int, default=100
-        Number of items that are kept for each item, and the largest number of results. Memory grows with
-        it.
+        Number of items that are kept for each item, which are compared by the structure of the gallery;
+        further results follow by distance. Memory grows with it.
     keep_nearest : bool, default=True
         With "smoothed", whether the nearest item by distance is always the first result. The first result
         is then never worse than without re-ranking.
@@ -184,7 +186,9 @@ class Reranker(FitCallbacks, BaseEstimator):
             Items of the gallery, which are not among their own results; new points; or the results of a
             search index for each query, as two arrays of shape (m, n_found).
         k : int, default=10
-            Number of results, at most ``list_size``.
+            Number of results. Items that the lists do not lead to follow the others by distance from the
+            query, up to the whole gallery. Where these distances are unknown, because the gallery or the
+            query was given by lists, it is an error.
         diversity : float in [0, 1), default=0.0
             With "smoothed", weight of the similarity to better results against relevance; 0 ranks by
             relevance alone. With 0.5, an item that equals a better result is never worth more than a new one.
@@ -195,7 +199,8 @@ class Reranker(FitCallbacks, BaseEstimator):
             Items by descending score.
         scores : ndarray of shape (m, k)
             Scores: smoothed similarities in [0, 1], or negative distances. An item that keeps the first place
-            has at least the score of the second.
+            has at least the score of the second. Items that follow by distance have a smoothed similarity of
+            0, or a Jaccard distance of 1.
         """
         check_is_fitted(self, "n_items_")
         diversity = check_real(diversity, "diversity", low=0.0, high=1.0)
@@ -204,17 +209,20 @@ class Reranker(FitCallbacks, BaseEstimator):
                 f"diversity={diversity:g} with method={self.method!r}, but it must be below 1, and 0 unless "
                 "method='smoothed'."
             )
-        items, near, distances = self._read(queries)
-        largest = min(self.list_size, self.n_items_ - (items is not None))
-        k = check_count(k, "k", high=largest, remedy="Use a larger list_size for more results.")
+        items, points, near, distances = self._read(queries)
+        others = self.n_items_ - (items is not None)
+        k = check_count(
+            k, "k", high=others, remedy=f"The gallery has {others:,} items for a query."
+        )
         m = len(near)
         require_memory(16.0 * m * k, f"The results of {m:,} queries", "Use a smaller k.")
         if self.method == "smoothed":
-            return self._rank_smoothed(items, near, distances, k, diversity)
+            return self._rank_smoothed(items, points, near, distances, k, diversity)
         indices, scores = np.empty((m, k), np.int64), np.empty((m, k))
         for q in range(m):
             item = None if items is None else int(items[q])
-            ids, values = self._candidates(near[q], distances[q], item, q)
+            point = None if points is None else points[q : q + 1]
+            ids, values = self._candidates(near[q], distances[q], item, point, k)
             kept = ids != (-1 if item is None else item)
             indices[q], scores[q] = _best(ids[kept], values[kept], k)
         return indices, scores
@@ -222,6 +230,7 @@ class Reranker(FitCallbacks, BaseEstimator):
     def _rank_smoothed(
         self,
         items: np.ndarray | None,
+        points: np.ndarray | None,
         near: np.ndarray,
         distances: np.ndarray,
         k: int,
@@ -235,16 +244,15 @@ class Reranker(FitCallbacks, BaseEstimator):
         rank = partial(
             rank_by_lists,
             self._similar,
-            size=k if diversity == 0 else CANDIDATES_PER_RESULT * k,
+            size=k if diversity == 0 else min(CANDIDATES_PER_RESULT * k, self.n_items_),
             keep_nearest=bool(self.keep_nearest),
             n_jobs=self.n_jobs,
         )
         found = rank(starts, weights, near, own)
         few = np.flatnonzero(found.counts < k)
-        if len(few) and self._points is not None:
+        if len(few) and points is not None:
             # Walks from these queries reach few items; the others follow by distance.
-            points = self._new_points[few] if items is None else self._points[items[few]]
-            longer = self._search.nearest(min(k + 1, self.n_items_), points)[0]
+            longer = self._nearest_to(points[few], k)[0]
             for target, values in zip(
                 found, rank(starts[few], weights[few], longer, own[few]), strict=True
             ):
@@ -263,20 +271,36 @@ class Reranker(FitCallbacks, BaseEstimator):
         return indices, scores
 
     def _candidates(
-        self, near: np.ndarray, distances: np.ndarray, item: int | None, q: int
+        self,
+        near: np.ndarray,
+        distances: np.ndarray,
+        item: int | None,
+        point: np.ndarray | None,
+        k: int,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Candidates of one query, and their scores, without self-smoothing."""
-        if self.method == "k_reciprocal":
-            ids, final = self._reciprocal.rank(near, distances, item)
-            return ids, -final
+        """Candidates of one query, at least k where its point is known, and their scores."""
         if self.method == "query_expansion":
             assert self._points is not None  # checked by fit
-            own = self._points[item] if item is not None else self._new_points[q]
-            mean = np.vstack([own[None], self._points[near[:N_AVERAGED]]]).mean(axis=0)
-            size = min(self.list_size + 1, self.n_items_)
-            found, lengths = self._search.nearest(size, mean[None])
+            averaged = self._points[near[:N_AVERAGED]]
+            if point is not None:
+                averaged = np.vstack([point, averaged])
+            found, lengths = self._nearest_to(averaged.mean(axis=0)[None], max(self.list_size, k))
             return found[0], -lengths[0]
-        return near, -distances
+        ids, final = near, distances
+        if self.method == "k_reciprocal":
+            ids, final = self._reciprocal.rank(near, distances, item)
+        if point is None or np.count_nonzero(ids != (-1 if item is None else item)) >= k:
+            return ids, -final
+        further, lengths = self._nearest_to(point, k)
+        new = ~np.isin(further[0], ids)
+        beyond = lengths[0, new]
+        if self.method == "k_reciprocal":
+            beyond = self._reciprocal.distances_of_others(beyond)
+        return np.append(ids, further[0, new]), -np.append(final, beyond)
+
+    def _nearest_to(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The k nearest items of points, and one more, because a point may be an item itself."""
+        return self._search.nearest(min(k + 1, self.n_items_), points)
 
     def _smooth(self) -> None:
         n = self.n_items_
@@ -302,10 +326,12 @@ class Reranker(FitCallbacks, BaseEstimator):
         first_step = np.exp((exponent.min(axis=1, keepdims=True) - exponent) / BANDWIDTH)
         return first_step / first_step.sum(axis=1, keepdims=True) * self._similar.norms[near]
 
-    def _read(self, queries: Any) -> tuple[np.ndarray | None, np.ndarray, np.ndarray]:
-        """Gallery items of the queries, if they are, and the neighbours of each query."""
+    def _read(
+        self, queries: Any
+    ) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray, np.ndarray]:
+        """Gallery items of the queries, if they are, their points, if known, and their neighbours."""
         if isinstance(queries, tuple) and len(queries) == 2 and is_table(queries[0]):
-            return None, *check_results(*queries, self.n_items_)
+            return None, None, *check_results(*queries, self.n_items_)
         sets = parse_queries(queries, self.n_items_)
         if sets is not None:
             if (np.diff(sets.indptr) != 1).any():
@@ -314,16 +340,17 @@ class Reranker(FitCallbacks, BaseEstimator):
                     "pass an array of row numbers."
                 )
             items = sets.indices.astype(np.int64)
-            return items, self._lists[0][items], self._lists[1][items]
+            points = None if self._points is None else self._points[items]
+            return items, points, self._lists[0][items], self._lists[1][items]
         if self._points is None:
             raise InvalidValueError(
                 "queries are points, but the gallery was given by neighbour lists; pass the results of "
                 "the index, a pair (indices, distances), or row numbers."
             )
         new = validate_input(self, queries, reset=False, dtype=(np.float64, np.float32))
-        self._new_points = new
         size = min(max(self._lists[0].shape[1], 1), self.n_items_)
-        return None, *self._search.nearest(size, check_points(new, name="queries", dtype=None))
+        new = check_points(new, name="queries", dtype=None)
+        return None, new, *self._search.nearest(size, new)
 
 
 def _best(ids: np.ndarray, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -335,6 +362,71 @@ def _best(ids: np.ndarray, values: np.ndarray, k: int) -> tuple[np.ndarray, np.n
 
 def _too_few(k: int, n_found: int) -> InvalidValueError:
     return InvalidValueError(
-        f"k={k}, but the lists lead to {n_found} items only; use fewer results, or a larger n_neighbors and "
-        "list_size."
+        f"k={k}, but the lists lead to {n_found} items only; use fewer results, or pass points or longer "
+        "lists, with a larger list_size."
     )
+
+
+def without_self(indices: np.ndarray, distances: np.ndarray) -> NeighborArrays:
+    """Lists by distance, without each item itself; where a duplicate displaced it, without the last entry."""
+    n, k = indices.shape
+    indices, distances = _by_distance(indices, distances)
+    own = indices == np.arange(n)[:, None]
+    if not own.any() or k == 1:
+        return indices, distances
+    is_farthest = own[:, -1] & (distances[:, 0] < distances[:, -1])
+    if k > 2 and is_farthest.sum() > own[:, 0].sum():
+        raise InvalidValueError(
+            "X lists most items as the farthest of their own neighbours, so its second array seems to "
+            "contain similarities; convert them to distances, for instance 1 - similarity for cosines."
+        )
+    dropped = np.where(own.any(axis=1), own.argmax(axis=1), k - 1)
+    kept = np.arange(k) != dropped[:, None]
+    return indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1)
+
+
+def is_table(values: Any) -> bool:
+    """Whether values have rows, possibly of different lengths."""
+    try:
+        return np.ndim(values) == 2
+    except ValueError:
+        return True
+
+
+def check_results(
+    indices: ArrayLike, distances: ArrayLike, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Results of a search index: ids within the gallery, each once per query, with distances."""
+    ids = read_array(indices, "queries[0]")
+    lengths = real_array(distances, "queries[1]").astype(np.float64)
+    check_row_numbers(ids, "queries")
+    if ids.shape != lengths.shape or ids.dtype.kind not in "iu" or ids.size == 0:
+        raise InvalidValueError(
+            f"queries are a pair of shapes {ids.shape} and {lengths.shape}, but integer ids and distances of "
+            "the same shape (m, n_found) are needed."
+        )
+    if ids.min() < 0 or ids.max() >= n:
+        raise InvalidValueError(
+            f"queries contain ids from {ids.min()} to {ids.max()}, but the gallery has items 0 to {n - 1}; "
+            "drop results that the index did not find."
+        )
+    if not ((lengths >= 0) & np.isfinite(lengths)).all():
+        raise InvalidValueError(
+            "queries contain distances that are negative, NaN or infinite; convert similarities to "
+            "distances, and drop results that the index did not find."
+        )
+    ordered = np.sort(ids, axis=1)
+    repeated = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    if repeated.any():
+        raise InvalidValueError(
+            f"queries[{int(repeated.argmax())}] contains an id more than once; drop repeated results."
+        )
+    return _by_distance(ids, lengths)
+
+
+def _by_distance(ids: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lists sorted by distance; equal distances stay in their order."""
+    if (distances[:, 1:] >= distances[:, :-1]).all():
+        return ids, distances
+    order = np.argsort(distances, axis=1, kind="stable")
+    return np.take_along_axis(ids, order, 1), np.take_along_axis(distances, order, 1)

@@ -94,7 +94,8 @@ class CheckpointedRunner:
         return None if self.folder is None else self.folder / f"{name.replace(' ', '-')}.npz"
 
     def _print(self, text: str, end: str = "\n") -> None:
-        if self.verbose > 0:
+        # Without stderr, print would use stdout.
+        if self.verbose > 0 and sys.stderr is not None:
             print(text, end=end, file=sys.stderr, flush=True)
 
 

@@ -67,7 +67,8 @@ def compare_clusters(before: LabelledRows, after: LabelledRows) -> ClusterChange
     if not ids:
         raise InvalidValueError(
             f"the results have no row in common: the first has rows such as {_first(old)}, the second such "
-            f"as {_first(new)}; choose the column of row names with --id."
+            f"as {_first(new)}; choose the column of row names with --id, here and for the "
+            "commands that wrote the results."
         )
     pairs = [(old[name], new[name]) for name in ids]
     old_names, new_names = (_sorted({pair[i] for pair in pairs}) for i in (0, 1))

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vicinal._core.files import atomic_write
+from vicinal._core.pickles import Stamped
 
 if TYPE_CHECKING:
     from os import PathLike
 
 
-class Document(ABC):
+class Document(Stamped, ABC):
     """A result with a page and a summary in words."""
 
     @abstractmethod

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hmac
 import re
 import secrets
+import sys
 import threading
 import webbrowser
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vicinal._core.files import temporary_folder
 from vicinal._core.scalar_checks import check_count
 from vicinal.report._html.colours import page_bytes
-from vicinal.report._html.page import render
+from vicinal.report._html.page import page_policy, page_script, render
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 # Values of columns that the page loads; more than in a report, because they are not part of the page.
 MAX_VALUES = 16_000_000
+# Seconds in which a reader sends a request or takes an answer, and the number of readers at a time.
+TIMEOUT, MAX_CONNECTIONS = 30.0, 32
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -35,7 +40,8 @@ HEADERS = {
 class Explorer:
     """A server of one page, which only this computer can reach and only with the token in its address.
 
-    It runs in a thread until `close`, or until the end of a ``with`` block.
+    It runs in a thread until `close`, or until the end of a ``with`` block. Only the script of vicinal's own
+    pages runs.
 
     Parameters
     ----------
@@ -56,12 +62,13 @@ class Explorer:
 
     def __init__(self, page: str, arrays: dict[str, bytes], *, port: int = 0) -> None:
         self.token = secrets.token_urlsafe(24)
+        self._until_closed = ExitStack()
         self._files = {"": (page.encode(), "text/html; charset=utf-8")} | {
             f"array/{name}": (content, "application/octet-stream")
             for name, content in arrays.items()
         }
-        self._server = ThreadingHTTPServer((HOST, port), self._handler())
-        self._server.daemon_threads = True
+        self._policy = page_policy(page_script(), "'self'")
+        self._server = _Server((HOST, port), self._handler())
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
@@ -71,6 +78,18 @@ class Explorer:
         """Address of the page, with its token."""
         return f"http://{HOST}:{self.port}/{self.token}/"
 
+    def open_browser(self) -> None:
+        """Open the page in the browser.
+
+        Other users of this computer can list the arguments of its processes, so that the browser is given the
+        name of a private file that leads to the page.
+        """
+        # The folder is for this user only.
+        redirect = self._until_closed.enter_context(temporary_folder()) / "explore.html"
+        redirect.touch(mode=0o600)
+        redirect.write_text(f'<meta http-equiv="refresh" content="0; url={self.url}">')
+        webbrowser.open(redirect.as_uri())
+
     def wait(self) -> None:
         """Serve until the program is interrupted."""
         self._thread.join()
@@ -79,6 +98,7 @@ class Explorer:
         """End the server."""
         self._server.shutdown()
         self._server.server_close()
+        self._until_closed.close()
 
     def __enter__(self) -> Explorer:
         return self
@@ -107,6 +127,7 @@ class Explorer:
 
         class Handler(BaseHTTPRequestHandler):
             server_version, sys_version = "vicinal", ""
+            timeout = TIMEOUT
 
             def do_GET(self) -> None:
                 found = explorer._content(self.headers.get("Host"), self.path)
@@ -114,6 +135,7 @@ class Explorer:
                 self.send_response(200 if found else 404)
                 for name, value in HEADERS.items():
                     self.send_header(name, value)
+                self.send_header("Content-Security-Policy", explorer._policy)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
@@ -123,6 +145,32 @@ class Explorer:
                 """Requests are not logged: their paths contain the token."""
 
         return Handler
+
+
+class _Server(ThreadingHTTPServer):
+    """A server that bounds its readers, and to which one who leaves is no error."""
+
+    daemon_threads, request_queue_size = True, MAX_CONNECTIONS
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        self._free = threading.BoundedSemaphore(MAX_CONNECTIONS)
+        super().__init__(address, handler)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 def explore(result: Perception, *, port: int = 0, open_browser: bool = True) -> Explorer:
@@ -164,10 +212,15 @@ def explore(result: Perception, *, port: int = 0, open_browser: bool = True) -> 
     page = render(result, pack=keep, max_values=MAX_VALUES, requests="'self'")
     explorer = Explorer(page, arrays, port=port)
     if open_browser:
-        webbrowser.open(explorer.url)
+        explorer.open_browser()
     return explorer
 
 
 def is_report(text: str) -> bool:
-    """Whether a page is a report that vicinal wrote."""
+    """Whether a page is a report that vicinal wrote, of any version."""
     return re.search(r'<meta name="generator" content="vicinal [^"]*">', text) is not None
+
+
+def has_our_script(text: str) -> bool:
+    """Whether the script of a page is that of this version: no other runs in what `Explorer` serves."""
+    return page_script() in text

@@ -33,7 +33,6 @@ def to_json(result: Perception) -> dict[str, Any]:
         "sizes": _tables.clusters(result).to_json(),
         "explanations": result.explanations.clusters,
         "noise_reasons": result.explanations.noise,
-        "graphs": _tables.graphs(result).to_json(),
         "scores": [] if result.scores is None else _tables.label_scores(result).to_json(),
         "parameters": result.parameters,
         "step_seconds": result.seconds,

@@ -66,6 +66,8 @@ def check_model(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     ids = document["ids"]
     _require(len(ids) == n, f"there are {len(ids)} names for {n} rows")
     _require(all(isinstance(name, str) for name in ids), "the names of rows are not all text")
+    id_name = document.get("id_name")
+    _require(isinstance(id_name, str | None), f"the column of row names is {id_name!r}")
     _check_scales(document, n_points)
     if any(name in arrays for name in NOISE_TYPES):
         _check_walk(document, arrays, n_points)

@@ -69,7 +69,7 @@ def read_model(
     try:
         with ZipFile(path) as archive:
             members = _checked_members(archive, path)
-            document = _read_document(archive, members, path)
+            document = _read_document(archive, members)
             arrays = {
                 name: _read_array(archive, members[f"{name}.npy"], name, *types[name])
                 for name in types
@@ -110,7 +110,7 @@ def _checked_members(archive: ZipFile, path: Path) -> dict[str, ZipInfo]:
     return members
 
 
-def _read_document(archive: ZipFile, members: Mapping[str, ZipInfo], path: Path) -> dict[str, Any]:
+def _read_document(archive: ZipFile, members: Mapping[str, ZipInfo]) -> dict[str, Any]:
     if DOCUMENT not in members:
         raise InvalidValueError(f"it has no {DOCUMENT}")
     document = json.loads(archive.read(members[DOCUMENT]), parse_constant=_no_constant)
@@ -119,10 +119,11 @@ def _read_document(archive: ZipFile, members: Mapping[str, ZipInfo], path: Path)
     version = document.get("format_version")
     if type(version) is not int or version < 1:
         raise InvalidValueError(f"format_version is {version!r}")
-    if version > FORMAT_VERSION:
+    if version != FORMAT_VERSION:
+        remedy = ": upgrade vicinal" if version > FORMAT_VERSION else ""
         raise InvalidValueError(
             f"it was written by vicinal {document.get('vicinal_version')} in format {version}, but this "
-            f"version ({__version__}) reads formats up to {FORMAT_VERSION}: upgrade vicinal"
+            f"version ({__version__}) reads format {FORMAT_VERSION}{remedy}"
         )
     return document
 

@@ -12,7 +12,13 @@ from vicinal._core.array_checks import read_array
 from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import check_indices
 from vicinal._core.suggestions import suggestion
-from vicinal._core.tables import RawTable, check_single_table, missing_cells
+from vicinal._core.tables import (
+    RawTable,
+    check_exact,
+    check_single_table,
+    is_missing,
+    missing_cells,
+)
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.report._column_scaling import (
     SCALINGS,
@@ -48,6 +54,8 @@ class CleanTable(NamedTuple):
         Known classes; empty where a row has none.
     label_name : str
         Name of the label column.
+    id_name : str or None
+        Name of the column of row names, if they were one.
     columns : list of dict
         Kind and weight of every column, statistics of numbers before scaling, the number of missing values,
         whether it is used, and why.
@@ -91,6 +99,7 @@ class CleanTable(NamedTuple):
     encoder: TableEncoder | None = None
     coordinates: np.ndarray | None = None
     missing: np.ndarray | None = None
+    id_name: str | None = None
 
     @property
     def numbers(self) -> np.ndarray:
@@ -167,6 +176,7 @@ def prepare(
         others={name: np.asarray(column) for name, column in table.others.items()},
         images=images,
         missing=is_missing[:, is_used] if missing[is_used].any() else None,
+        id_name=table.id_name,
     )
 
 
@@ -208,6 +218,7 @@ def _prepare_mixed(
         encoder=encoded.encoder,
         coordinates=encoded.coordinates,
         missing=is_missing if is_missing.any() else None,
+        id_name=table.id_name,
     )
 
 
@@ -242,6 +253,7 @@ def raw_table(X: Any, labels: Any, ids: Any, images: Any, splits: Any = None) ->
         labels=_array_or_none(roles["labels"]),
         images=_array_or_none(images),
         label_name=named.get("labels", "label"),
+        id_name=named.get("ids"),
         splits=_array_or_none(roles["splits"]),
     )
 
@@ -274,6 +286,7 @@ def _values_and_images(table: RawTable) -> tuple[np.ndarray, np.ndarray | None]:
     values, images = table.points, table.images
     if values.dtype.kind not in "buif":
         raise InvalidTypeError(f"X has dtype {values.dtype}, but must hold real numbers.")
+    check_exact(values, "X")
     if values.ndim == 3:
         images = values if images is None else images
         values = values.reshape(len(values), -1)
@@ -327,7 +340,7 @@ def as_strings(values: np.ndarray, n: int, name: str) -> list[str]:
             f"{name} has shape {values.shape}, but one value per row ({n} rows) is needed."
         )
     if values.dtype.kind != "f":
-        return [str(value) for value in values.tolist()]
+        return ["" if is_missing(value) else str(value) for value in values.tolist()]
     texts = [str(value) for value in (values + 0.0).tolist()]
     # Integers that were read as floats are written without a decimal point where floats are exact.
     finite = values[np.isfinite(values)]

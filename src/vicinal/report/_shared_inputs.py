@@ -32,7 +32,7 @@ N_FINER = 4
 
 
 class SharedInputs:
-    """Points, seed, the sample for pairwise views, and lazily computed neighbours, graphs and spectrum.
+    """Points, seed, a sample of the rows, and lazily computed neighbours, graphs and spectrum.
 
     ``n_clusters`` is the number of clusters, None until it is requested or chosen.
     """
@@ -50,21 +50,12 @@ class SharedInputs:
     ) -> None:
         self.points, self.seed, self.n_jobs, self.verbose = points, seed, n_jobs, verbose
         self.n_clusters, self.noise = n_clusters, noise
-        n = len(points)
-        self.sample = np.arange(n)
-        if n > n_sample:
-            rng = np.random.default_rng(seed)
-            self.sample = np.sort(rng.choice(n, n_sample, replace=False))
+        self.sample = sampled_rows(len(points), n_sample, seed)
 
     @property
     def n(self) -> int:
         """Number of rows."""
         return len(self.points)
-
-    @cached_property
-    def sample_points(self) -> np.ndarray:
-        """The sampled points."""
-        return self.points[self.sample]
 
     @cached_property
     def duplicates(self) -> Duplicates:
@@ -159,11 +150,15 @@ class SharedInputs:
 
     @cached_property
     def trees(self) -> Graph:
-        """Disjoint spanning trees of all rows: connected, without a scale to choose."""
+        """Four disjoint spanning trees of all rows, or as many as exist: connected, without a scale."""
         # Lists of neighbours leave out duplicates, which trees contain.
         is_distinct = len(self.duplicates.representative) == self.n
         lists = self.neighbors[0][:, 1:] if is_distinct else None
-        return disjoint_trees(self.points, self.n_jobs, self.verbose, lists)
+        # With duplicates the first tree can be a star, which leaves its centre without edges for a second.
+        n_trees = max(min(MAX_TREES, self.n // 2), 1)
+        return max_disjoint_mst(
+            self.points, n_trees, n_jobs=self.n_jobs, verbose=self.verbose, lists=lists
+        )
 
     @cached_property
     def tree_affinity(self) -> sparse.csr_array:
@@ -190,13 +185,8 @@ class SharedInputs:
         return min(n_candidates(self.evidence, None), self.n - 2)
 
 
-def disjoint_trees(
-    points: np.ndarray, n_jobs: int | None, verbose: int = 0, lists: np.ndarray | None = None
-) -> Graph:
-    """Four disjoint spanning trees, or as many as exist.
-
-    With duplicates the first tree can be a star, which leaves its centre without edges. ``lists`` are the
-    nearest neighbours, if they are known.
-    """
-    n_trees = max(min(MAX_TREES, len(points) // 2), 1)
-    return max_disjoint_mst(points, n_trees, n_jobs=n_jobs, verbose=verbose, lists=lists)
+def sampled_rows(n: int, n_sample: int, seed: int) -> np.ndarray:
+    """Row numbers of a sample of ``n`` rows, ascending; all of them if there are no more."""
+    if n <= n_sample:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).choice(n, n_sample, replace=False))

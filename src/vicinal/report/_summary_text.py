@@ -34,26 +34,24 @@ STEPS_BY_FINDING = {
     "Dimension": ("neighbour structure",),
     "Hubs": ("neighbour structure",),
     "Duplicates": ("neighbour structure",),
-    "Smoothing": ("smoothing",),
 }
 
 
 def summary(result: Perception) -> str:
-    """The findings, then the tables of clusters, graphs and scores."""
+    """The findings, then the tables of clusters and scores."""
     lines = [
         title(result),
         *(f"  - {note}" for note in result.data.notes),
         f"  - {result.data.why_scaling}",
         "",
         *(f"{heading:<12}{text}" for heading, text in findings(result)),
+        "",
+        result.failure(*CLUSTERING) or text_table(_tables.clusters(result)),
+        *_explanations(result),
     ]
-    tables = [(_tables.clusters, CLUSTERING), (_tables.graphs, ("graphs compared",))]
     if result.scores is not None:
-        tables.append((_tables.label_scores, ("scores against labels",)))
-    for make, steps in tables:
-        lines += ["", result.failure(*steps) or text_table(make(result))]
-        if make is _tables.clusters:
-            lines += _explanations(result)
+        failure = result.failure("scores against labels")
+        lines += ["", failure or text_table(_tables.label_scores(result))]
     return "\n".join(lines)
 
 
@@ -84,12 +82,6 @@ def findings(result: Perception) -> list[tuple[str, str]]:
     }
     if result.neighborhoods.n_duplicates:
         texts["Duplicates"] = duplicates(result.neighborhoods.n_duplicates)
-    if result.n_clusters > 1:
-        smoothing = result.smoothing
-        texts["Smoothing"] = (
-            f"{smoothing.same_before:.1%} of the nearest rows are in the same cluster; "
-            f"{smoothing.same_after:.1%} after {smoothing.t:,.0f} steps of self-smoothing."
-        )
     return [
         (heading, result.failure(*STEPS_BY_FINDING[heading]) or text)
         for heading, text in texts.items()
@@ -120,7 +112,7 @@ def plural(n: int, noun: str) -> str:
 
 def text_table(table: Table) -> str:
     """A table as aligned text: numbers to the right, everything else to the left."""
-    columns = [column for column in table.shown_columns if column.in_summary]
+    columns = table.shown_columns
     rendered = []
     for i, column in enumerate(columns):
         cells = [column.heading, *_cells(column, table.records)]

@@ -34,8 +34,6 @@ class Column(NamedTuple):
         the page. The value of a "row" column is a row number of the analysed table.
     shade : callable or None
         Function from a record to the strength (0 to 1) of the background on the page.
-    in_summary : bool
-        Whether the terminal summary shows the column.
     describe : callable or None
         Function from a record to its text, where the value alone is not enough.
     """
@@ -45,7 +43,6 @@ class Column(NamedTuple):
     format: str | Callable[[Any], str] = "{:,}"
     kind: Literal["number", "text", "cluster", "bar", "row"] = "number"
     shade: Callable[[Record], float] | None = None
-    in_summary: bool = True
     describe: Callable[[Record], str] | None = None
 
     def text(self, record: Record) -> str:
@@ -173,40 +170,6 @@ def exemplars(
     ]
     caption = "The most and least typical rows, with the columns that differ most between clusters."
     return Table(columns, records, caption)
-
-
-def graphs(result: Perception) -> Table:
-    """Six graphs of the same rows."""
-    columns = [
-        Column("graph", "graph", "{}", "text"),
-        Column("edges", "edges"),
-        Column("components", "components"),
-        Column("isolates", "isolates", in_summary=False),
-        Column("median_length", "median length", "{:.3g}", in_summary=False),
-        Column("max_length", "max length", "{:.3g}", in_summary=False),
-        Column("shortcuts", "shortcuts"),
-        Column("between_clusters", "between clusters", "{:.1%}"),
-        Column("stability", "stability", "{:.0%}", shade=lambda record: record["stability"]),
-    ]
-    caption = (
-        f"Six graphs of {sample_size(result.graphs.n_rows, len(result.labels))}. Shortcuts are edges "
-        "more than twice as long as the local scale at both ends. Between clusters: fraction of edges "
-        "that connect different clusters. Stability: fraction of edges that remain when each row is "
-        "moved by a fifth of the distance to its neighbours."
-    )
-    return Table(columns, result.graphs.table, caption)
-
-
-def shortcuts(result: Perception) -> Table:
-    """Edges that look like shortcuts."""
-    columns = [
-        Column("graph", "graph", "{}", "text"),
-        Column("source", "from", kind="row"),
-        Column("target", "to", kind="row"),
-        Column("length_ratio", "length / local scale", "{:.1f}"),
-    ]
-    caption = "The longest edges relative to the local scale: check whether their ends are related."
-    return Table(columns, result.graphs.shortcuts, caption)
 
 
 def hubs(result: Perception) -> Table:

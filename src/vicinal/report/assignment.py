@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.pickles import Stamped
 from vicinal.exceptions import MissingDependencyError
 from vicinal.report._tables import Column, Table
 
@@ -14,7 +15,7 @@ MAX_SHOWN_COLUMNS = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Assignment:
+class Assignment(Stamped):
     """Result of `PerceptionModel.assign`.
 
     Parameters

@@ -15,20 +15,19 @@ from vicinal.report._steps.clusters import (
 )
 from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.explanations import Explanations
-from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.layers import Layers
 from vicinal.report._steps.maps import ABOUT, Maps, principal_plane
 from vicinal.report._steps.n_clusters import ClusterCount
 from vicinal.report._steps.neighborhoods import Neighborhoods
-from vicinal.report._steps.smoothing import Smoothing
 
 
 def no_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
-    """No neighbour statistics."""
+    """No neighbour statistics; every row is its own nearest row."""
     return Neighborhoods(
         dimension=float("nan"),
         dimension_curve=np.empty((0, 2)),
         dimension_two_nearest=float("nan"),
+        nearest=np.arange(inputs.n)[:, None],
         occurrences=np.zeros(inputs.n, dtype=np.int64),
         skewness=0.0,
         n_orphans=0,
@@ -69,11 +68,6 @@ def no_clusters(inputs: SharedInputs, data: CleanTable) -> Clusters:
     )
 
 
-def no_comparison() -> GraphComparison:
-    """No graphs."""
-    return GraphComparison([], [], 0)
-
-
 def only_reported(clusters: Clusters) -> Layers:
     """The reported clusters as the only layer."""
     labels = clusters.labels
@@ -84,31 +78,6 @@ def only_principal(inputs: SharedInputs) -> Maps:
     """The map that needs no graph."""
     return Maps(
         {"principal": principal_plane(inputs.points)}, {"principal": ABOUT["principal"]}, []
-    )
-
-
-def no_smoothing(inputs: SharedInputs) -> Smoothing:
-    """Every row is its own nearest row."""
-    rows = np.arange(inputs.n)
-    unknown = float("nan")
-    return Smoothing(
-        t=unknown,
-        t_curve=np.empty((0, 2)),
-        rows=rows,
-        before=rows[:, None],
-        after=rows[:, None],
-        before_distances=np.zeros((inputs.n, 1)),
-        after_similarities=np.ones((inputs.n, 1)),
-        nearest=rows[:, None],
-        nearest_smoothed=rows[:, None],
-        steps=np.array([0.0]),
-        nearest_by_steps=rows[None, :, None],
-        nearest_sampled=rows,
-        shown=rows[:2],
-        matrix_before=np.eye(2),
-        matrix_after=np.eye(2),
-        same_before=unknown,
-        same_after=unknown,
     )
 
 

@@ -16,6 +16,7 @@ from vicinal._base.contextual_extension import (
 )
 from vicinal._core.boxplot_scores import BoxplotScale, score_of
 from vicinal._core.parallel import n_threads
+from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_count
 from vicinal._core.suggestions import listing
 from vicinal.cluster._noise_score import Unusualness, fit_unusualness
@@ -49,7 +50,7 @@ TIE_WEIGHT = 1e-9
 CLUSTERING = ("number of clusters", "clusters and noise")
 
 
-class PerceptionModel:
+class PerceptionModel(Stamped):
     """The clusters of an analysed table, to which new rows can be assigned.
 
     It is made by `Perception.save` and read by `load`. New rows belong to the clusters of their nearest
@@ -68,6 +69,8 @@ class PerceptionModel:
     ----------
     ids : list of str
         Names of the training rows.
+    id_name : str or None
+        The column that held them.
     labels : ndarray of int (n,)
         Their clusters; -1 is noise.
     noise_score : ndarray (n,)
@@ -92,6 +95,7 @@ class PerceptionModel:
     def __init__(self, document: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self._document, self._arrays = document, arrays
         self.ids: list[str] = document["ids"]
+        self.id_name: str | None = document.get("id_name")
         self.labels = arrays["labels"]
         self.noise_score = arrays["noise_score"]
         self.probabilities = arrays["probabilities"]
@@ -163,7 +167,8 @@ class PerceptionModel:
             New rows. Columns are matched by name; other columns are not used. The columns of an array are
             those of the training table, in its order.
         ids : array (m,) or str, optional
-            Names of the new rows, or the name of their column; row numbers by default.
+            Names of the new rows, or the name of their column; by default the column of the names of the
+            training rows, if X has it, otherwise row numbers.
         n_neighbors : int, default=5
             Number of nearest training rows in the result.
         n_jobs : int or None, default=-1
@@ -266,10 +271,12 @@ class PerceptionModel:
         return given
 
     def _read(self, X: Any, ids: Any) -> tuple[Any, list[str]]:
+        from vicinal.tables._reading import column_names, read_columns
+
+        if ids is None and self.id_name is not None:
+            ids = self.id_name if self.id_name in (column_names(X) or ()) else None
         names = None if ids is None or isinstance(ids, str) else np.asarray(ids)
         if isinstance(ids, str):
-            from vicinal.tables._reading import read_columns
-
             columns = {column.name: column.values for column in read_columns(X)}
             if ids not in columns:
                 raise InvalidValueError(
@@ -331,6 +338,8 @@ def model_of(result: Perception, n_jobs: int | None = -1) -> PerceptionModel:
         "incomplete": incomplete.astype(np.int64),
         "missing": missing[incomplete],
     }
+    if data.id_name is not None:
+        document["id_name"] = data.id_name
     if data.coordinates is not None:
         arrays["coordinates"] = data.coordinates
     walk = clusters.noise_walk

@@ -20,13 +20,11 @@ from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.clusters import Clusters, find_clusters
 from vicinal.report._steps.exemplars import Exemplars, pick_exemplars
 from vicinal.report._steps.explanations import Explanations, explain
-from vicinal.report._steps.graph_comparison import GraphComparison, compare_graphs
 from vicinal.report._steps.label_scores import LabelScores, score_against
 from vicinal.report._steps.layers import Layers, find_layers
 from vicinal.report._steps.maps import Maps, draw_maps
 from vicinal.report._steps.n_clusters import ClusterCount, count_clusters
 from vicinal.report._steps.neighborhoods import Neighborhoods, find_neighborhoods
-from vicinal.report._steps.smoothing import Smoothing, smooth
 from vicinal.report.result import Origin, Perception
 
 if TYPE_CHECKING:
@@ -41,9 +39,7 @@ STEPS = [
     "clusters and noise",
     "layers",
     "typical and atypical rows",
-    "graphs compared",
     "maps",
-    "smoothing",
     "explanations",
 ]
 
@@ -88,7 +84,8 @@ def perceive(
     weights : dict, optional
         Weights of columns that are automatic otherwise, by name.
     sample : int, default=2000
-        Number of rows sampled for pairwise views; clusters, noise scores and maps always use all rows.
+        Number of rows sampled to measure how stable the clusters are, at most 1,000 of which are used;
+        clusters, noise scores and maps always use all rows.
     random_state : int, Generator, RandomState or None, default=0
         Random seed.
     n_jobs : int or None, default=-1
@@ -211,7 +208,6 @@ def run_steps(
         lambda: find_clusters(inputs, data, count.n_clusters),
         lambda: fallbacks.no_clusters(inputs, data),
     )
-    labels, score = clusters.labels, clusters.noise_score
     layers = step(
         "layers",
         Layers,
@@ -222,25 +218,13 @@ def run_steps(
     exemplars = step(
         "typical and atypical rows",
         Exemplars,
-        lambda: pick_exemplars(labels, score),
+        lambda: pick_exemplars(clusters.labels, clusters.noise_score),
         fallbacks.no_exemplars,
     )
     # These do not depend on each other, and each of them is serial in part.
     independent: list[Callable[[], Any]] = [
         lambda: step(
-            "graphs compared",
-            GraphComparison,
-            lambda: compare_graphs(inputs, labels),
-            fallbacks.no_comparison,
-        ),
-        lambda: step(
             "maps", Maps, lambda: draw_maps(inputs), lambda: fallbacks.only_principal(inputs)
-        ),
-        lambda: step(
-            "smoothing",
-            Smoothing,
-            lambda: smooth(inputs, labels, score),
-            lambda: fallbacks.no_smoothing(inputs),
         ),
         lambda: step(
             "explanations",
@@ -249,9 +233,7 @@ def run_steps(
             fallbacks.no_explanations,
         ),
     ]
-    compared, maps, smoothing, explanations = map_threads(
-        lambda run: run(), independent, inputs.n_jobs
-    )
+    maps, explanations = map_threads(lambda run: run(), independent, inputs.n_jobs)
     scores = None
     if data.labels is not None:
         classes = data.labels
@@ -266,9 +248,7 @@ def run_steps(
         "count": count,
         "clusters": clusters,
         "layers": layers,
-        "graphs": compared,
         "maps": maps,
-        "smoothing": smoothing,
         "exemplars": exemplars,
         "explanations": explanations,
         "scores": scores,

@@ -14,13 +14,11 @@ from vicinal.report._preprocessing import CleanTable
 from vicinal.report._steps.clusters import Clusters
 from vicinal.report._steps.exemplars import Exemplars
 from vicinal.report._steps.explanations import Explanations
-from vicinal.report._steps.graph_comparison import GraphComparison
 from vicinal.report._steps.label_scores import LabelScores
 from vicinal.report._steps.layers import Layers
 from vicinal.report._steps.maps import Maps
 from vicinal.report._steps.n_clusters import ClusterCount
 from vicinal.report._steps.neighborhoods import Neighborhoods
-from vicinal.report._steps.smoothing import Smoothing
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -48,19 +46,15 @@ class Perception(Document):
     data : CleanTable
         The analysed table, and what was done to it.
     neighborhoods : Neighborhoods
-        Intrinsic dimension, hubs and duplicates.
+        Nearest rows, intrinsic dimension, hubs and duplicates.
     count : ClusterCount
         Number of clusters and the evidence for it.
     clusters : Clusters
         Clusters of every row by two methods, their agreement, and noise scores.
     layers : Layers
         The clusters merged into fewer, and divided into more.
-    graphs : GraphComparison
-        Six graphs of the rows, compared.
     maps : Maps
         Coordinates of every row in the plane by several methods.
-    smoothing : Smoothing
-        Similarities before and after self-smoothing.
     exemplars : Exemplars
         Typical and atypical rows.
     explanations : Explanations
@@ -89,9 +83,7 @@ class Perception(Document):
     count: ClusterCount
     clusters: Clusters
     layers: Layers
-    graphs: GraphComparison
     maps: Maps
-    smoothing: Smoothing
     exemplars: Exemplars
     explanations: Explanations
     scores: LabelScores | None
@@ -158,7 +150,7 @@ class Perception(Document):
     def save(self, path: str | PathLike[str]) -> Path:
         """Write what is needed to assign new rows as one file of arrays and JSON.
 
-        Maps, graphs and the report are not part of it: it holds the prepared rows, their clusters,
+        Maps and the report are not part of it: it holds the prepared rows, their clusters,
         probabilities and noise scores. `PerceptionModel.load` reads it, without running any code from it.
 
         Parameters

@@ -12,8 +12,6 @@ repeated, resumed, and run anywhere.
 - `read_npy`: a dask array of the rows of an .npy file, which are read when they are needed
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__, {"_read_npy": ["read_npy"], "settings": ["config"], "store": ["Store"]}
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -10,15 +10,16 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from typing import Any, Protocol
 
 import numpy as np
 
-from vicinal._core.file_arrays import forget_pages
+from vicinal._core.large import current_limit, forget
 from vicinal._core.parallel import map_threads, n_threads, progress_bar
 from vicinal._core.warn import LongWork
 from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
-from vicinal.scale.settings import current_settings
+from vicinal.scale.settings import check_client, current_settings
 
 # Seconds between two looks at the results of a cluster, and at its workers.
 POLL_SECONDS, CHECK_SECONDS = 0.01, 5.0
@@ -65,9 +66,11 @@ class ThreadEngine:
         title: str,
         long_work: LongWork | None = None,
     ) -> list[Any]:
+        # Threads start without the limit of memory of this one.
+        contexts = [copy_context() for _ in items]
         return map_threads(
-            lambda item: task(*item),
-            items,
+            lambda i: contexts[i].run(task, *items[i]),
+            range(len(items)),
             self.n_jobs,
             progress=title if self.verbose else None,
             long_work=long_work,
@@ -76,12 +79,11 @@ class ThreadEngine:
     def run_on_blocks(
         self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
     ) -> list[Any]:
-        mapped = _mapped_arrays(X)
+        mapped = [] if current_limit() is None else _mapped_arrays(X)
 
         def on_block(block: Any, *item: Any) -> Any:
             result = task(block.compute(scheduler="synchronous"), *item)
-            for array in mapped:
-                forget_pages(array)
+            forget(*mapped)
             return result
 
         blocks = X.to_delayed().ravel()
@@ -173,9 +175,9 @@ def group_items(sizes: np.ndarray, n_workers: int) -> list[np.ndarray]:
 
 
 def _mapped_arrays(X: Any) -> list[np.memmap]:
-    """Files mapped into memory that a dask array reads."""
+    """Files mapped into memory that a dask array reads, without private changes."""
     values = (getattr(node, "value", node) for node in X.dask.values())
-    return [value for value in values if isinstance(value, np.memmap)]
+    return [v for v in values if isinstance(v, np.memmap) and getattr(v, "mode", "c") != "c"]
 
 
 def _workers(client: Any) -> dict[str, Any]:
@@ -187,7 +189,7 @@ def _workers(client: Any) -> dict[str, Any]:
 
 def current_engine(n_jobs: int | None, verbose: int) -> Engine:
     """The engine of the current settings: the given or current client, otherwise threads."""
-    client = current_settings().client or _default_client()
+    client = check_client(current_settings().client) or _default_client()
     return ThreadEngine(n_jobs, verbose) if client is None else ClusterEngine(client, verbose)
 
 

@@ -12,6 +12,7 @@ from threading import Lock
 import numpy as np
 
 from vicinal._core.memory import free_memory, require_memory
+from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors._exact import Points
 from vicinal.neighbors._kdtree import build_kdtree, kdtree_from_order
 from vicinal.neighbors._kdtree_kernels import KDTree
@@ -62,7 +63,7 @@ class Cells:
 
     def rows(self, cell: int) -> np.ndarray:
         """Rows of a cell, ascending."""
-        return self.store.load(cell_name(cell, "rows"))
+        return load_rows(self.store, cell_name(cell, "rows"), self.n_points)
 
     def points(self, cell: int) -> np.ndarray:
         """Points of a cell, in the unit of the store."""
@@ -116,7 +117,8 @@ class StoredCell(Points):
             # Building takes less time than a request to remote storage.
             is_local = self.store.local_folder is not None
             if is_local and self.store.is_whole(self.name):
-                self._tree = kdtree_from_order(self.X, self.store.load(self.name))
+                order = load_rows(self.store, self.name, len(self.X))
+                self._tree = kdtree_from_order(self.X, order)
             else:
                 self._tree = build_kdtree(self.X, n_jobs=1)
                 # Searches need no new files if the store is finished and read-only.
@@ -165,12 +167,39 @@ _RECENT = _RecentPoints(2**28)
 def _load_layout(path: str) -> tuple[SplitTree, CellIndex]:
     # The files of a store never change, so each process reads them once.
     store = Store(path)
-    return load_tree(store), CellIndex(*_load_parts(store, CellIndex))
+    tree, index = load_tree(store), CellIndex(*_load_parts(store, CellIndex))
+    known = (index.paths >= -1) & (index.paths < len(tree.children))
+    _require(bool(known.all()), store, "CellIndex-paths")
+    return tree, index
 
 
 def load_tree(store: Store) -> SplitTree:
     """The tree that divides points into cells."""
-    return SplitTree(*_load_parts(store, SplitTree))
+    tree = SplitTree(*_load_parts(store, SplitTree))
+    n, children = len(tree.children), tree.children
+    # Nodes below a node come after it, so that every descent ends.
+    is_below = (children < 0) | (children > np.arange(n)[:, None])
+    known = (children >= -1 - n) & (children < n)
+    _require(bool((is_below & known).all()), store, "SplitTree-children")
+    return tree
+
+
+def load_rows(
+    store: Store, name: str, n: int, first: int = 0, last: int | None = None, *, low: int = 0
+) -> np.ndarray:
+    """Numbers of rows, from ``low`` to n - 1: kernels read and write at these places without a check."""
+    rows = store.load(name, first, last)
+    _require(rows.dtype.kind == "i", store, name)
+    _require(not rows.size or bool(rows.min() >= low and rows.max() < n), store, name)
+    return rows
+
+
+def _require(is_possible: bool, store: Store, name: str) -> None:
+    if not is_possible:
+        raise InvalidValueError(
+            f"{name} in {store!r} names rows that do not exist, so that another program wrote it; delete the "
+            "folder and run again."
+        )
 
 
 def _load_parts(store: Store, kind: type[SplitTree] | type[CellIndex]) -> list[np.ndarray]:

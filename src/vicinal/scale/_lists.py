@@ -22,7 +22,7 @@ from vicinal.scale._cell_kernels import (
     search_tree,
 )
 from vicinal.scale._engine import Engine
-from vicinal.scale._layout import Cells, cell_name
+from vicinal.scale._layout import Cells, cell_name, load_rows
 from vicinal.scale._surroundings import ranges_beyond, surroundings
 
 
@@ -65,7 +65,11 @@ def load_lists(
     cells: Cells, cell: int, length: int | str, first: int = 0, last: int | None = None
 ) -> Lists:
     """Lists of some points of a cell."""
-    return Lists(*(cells.store.load(name, first, last) for name in _list_names(cell, length)))
+    rows, costs = _list_names(cell, length)
+    return Lists(
+        load_rows(cells.store, rows, cells.n_points, first, last, low=-1),
+        cells.store.load(costs, first, last),
+    )
 
 
 def _list_names(cell: int, length: int | str) -> list[str]:

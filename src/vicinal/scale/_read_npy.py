@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from vicinal._core.foreign_files import reading
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
@@ -55,12 +56,8 @@ def read_npy(path: str | os.PathLike[str], chunk_rows: int | None = None) -> Any
     if not file.is_file():
         what = "is a folder" if file.is_dir() else "does not exist"
         raise FileNotFoundError(f"path={str(path)!r} {what}; pass the name of an .npy file.")
-    try:
+    with reading(path, advice="create a truncated file again"):
         known = np.load(file, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise InvalidValueError(
-            f"cannot read {path}: {error} (create a truncated file again)."
-        ) from error
     if not isinstance(known, np.ndarray) or known.ndim < 1:
         raise InvalidValueError(
             f"cannot read {path}: it does not contain an array with one row per point."
@@ -85,13 +82,18 @@ def rows_of_file(
     size = max(1, CHUNK_BYTES // row_bytes) if chunk_rows is None else chunk_rows
     parts = [
         da.from_delayed(
-            delayed(load)(path, *where, a, min(a + size, n)),
+            delayed(_load_rows)(load, path, *where, a, min(a + size, n)),
             (min(a + size, n) - a, *shape[1:]),
             dtype=dtype,
         )
         for a in range(0, n, size)
     ]
     return da.concatenate(parts) if parts else da.empty(shape, dtype=dtype)
+
+
+def _load_rows(load: Callable[..., np.ndarray], path: Path, *where: Any) -> np.ndarray:
+    with reading(path):
+        return load(path, *where)
 
 
 def _load_npy(path: Path, first: int, last: int) -> np.ndarray:

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from vicinal._core.affine_rescaling import AffineRescaling
+from vicinal._core.affine_rescaling import AffineRescaling, rescaling_of, typical_rows
 from vicinal._core.array_checks import check_extent
 from vicinal._core.chunked import ChunkedRows
-from vicinal._core.rescale import max_magnitude, power_of_two
 from vicinal.scale._engine import current_engine
 from vicinal.scale._scan import as_points, check_all_finite, combine, scan_block
 from vicinal.scale.stored_points import block_sizes, check_array, starts_of
@@ -49,11 +48,7 @@ class CheckedRows:
 
     def rescaling(self) -> AffineRescaling:
         """The rescaling of `fit_rescaling`."""
-        magnitude = power_of_two(max_magnitude(self.extent))
-        sums = self.map(lambda block: (block / magnitude).sum(axis=0, keepdims=True), "mean of X")
-        center = sums.sum(axis=0) / len(self)
-        reach = max_magnitude(self.extent / magnitude - center)
-        return AffineRescaling(magnitude, center, power_of_two(reach))
+        return rescaling_of(self._load(typical_rows(len(self))), self.extent)
 
     def rows_at_ranks(self, ranks: np.ndarray) -> np.ndarray:
         """Rows with these numbers in the lexicographic order of all rows.

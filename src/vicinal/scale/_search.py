@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from vicinal._core.array_checks import check_points
+from vicinal._core.large import forget, large
 from vicinal._core.options import seed_from
 from vicinal._core.parallel import blocks
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 # Queries that are searched at a time.
 QUERIES_PER_BLOCK = 1 << 14
-# Rows whose lists are gathered at a time.
-ROWS_PER_BLOCK = 1 << 20
+# Entries of lists that are gathered at a time.
+ENTRIES_PER_BLOCK = 1 << 22
 
 
 class StoredSearch:
@@ -55,14 +56,15 @@ class StoredSearch:
     def sorted_lists(self, k: int) -> SortedLists:
         """The k nearest neighbours of every point in memory, sorted by index, with their distances."""
         cells, length, n = self.X.cells, self._fill(k), len(self)
-        neighbors, lengths = np.empty((n, k), index_dtype(n, n)), np.empty((n, k))
+        neighbors, lengths = large((n, k), index_dtype(n, n)), large((n, k), np.float64)
         # In the order of rows, because the arrays may be in files.
-        for a, b in blocks(n, ROWS_PER_BLOCK):
+        for a, b in blocks(n, max(1, ENTRIES_PER_BLOCK // k)):
             for cell, start, stop, rows in parts_of_rows(cells, a, b):
                 lists = load_lists(cells, cell, length, start, stop)
                 order = np.argsort(lists.rows[:, :k], axis=1)
                 neighbors[a + rows] = np.take_along_axis(lists.rows, order, axis=1)
                 lengths[a + rows] = cells.lengths(np.take_along_axis(lists.costs, order, axis=1))
+            forget(neighbors[a:b], lengths[a:b])
         return SortedLists(neighbors, lengths, np.full(n, k))
 
     def lists(self, k: int) -> tuple[Any, Any]:

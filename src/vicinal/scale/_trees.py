@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 
 import numpy as np
 
+from vicinal._core.large import forget, large
 from vicinal._core.memory import require_memory
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest
 from vicinal.graphs._build._nearest_foreign_kernels import points_to_search
@@ -47,12 +48,13 @@ class ForeignNeighborCells:
             (BYTES_PER_POINT + BYTES_PER_NEIGHBOR * k) * n,
             f"The spanning tree of {n:,} points",
             "Use a machine with more memory to start the work; its workers need no more.",
+            in_files=True,
         )
         self.cells, self.engine = cells, engine
         self.starts = np.concatenate([[0], np.cumsum(cells.index.sizes)])
         index = np.int32 if n < 2**31 else np.int64
         self.order = np.concatenate([cells.rows(cell) for cell in range(len(cells))])
-        self.lists, self.costs = np.empty((n, k), index), np.empty((n, k))
+        self.lists, self.costs = large((n, k), index), large((n, k), np.float64)
         if k:
             self._load_lists(k)
         # Each run has a folder of its own: its files say nothing about other runs.
@@ -78,6 +80,7 @@ class ForeignNeighborCells:
             lists = load_lists(self.cells, cell, length)
             np.take(position, lists.rows[:, :k], out=self.lists[part], mode="clip")
             self.costs[part] = lists.costs[:, :k]
+            forget(self.lists[part], self.costs[part])
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
         """Largest size of a component that searches; the largest waits, or many if searches are slow."""

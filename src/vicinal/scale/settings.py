@@ -9,9 +9,9 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
-from vicinal._core.file_arrays import large_arrays_in_files
+from vicinal._core.large import limited_memory
 from vicinal._core.scalar_checks import check_count
-from vicinal.exceptions import InvalidTypeError
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.scale.store import Store
 
 
@@ -53,10 +53,11 @@ def config(
         Mean number of points in a cell, the unit of work. A task holds a few cells in memory. The default
         is 40,000, or fewer if points are large.
     memory : int, optional
-        Number of bytes by which the resident memory of this process grows at most, approximately; at least
-        10^8. Large arrays, whichever step creates them, are then kept in a file of the store, without effect
-        on results: only the time increases. Arrays created within the block may be used after it. The default
-        sets no limit; the system needs to be Linux.
+        Number of bytes by which the memory of this process should grow at most; at least 10^8. Neighbour
+        lists, the state of spanning trees, and the neighbours and lengths of graphs are then in files of the
+        store, whose pages leave memory, without effect on results. Other arrays, such as affinities and
+        eigenvectors, stay in memory; steps that estimate how much they need raise an error if that exceeds
+        the limit. Graphs built within the block may be used after it. The default sets no limit.
 
     Returns
     -------
@@ -80,11 +81,23 @@ def config(
         )
     given = {
         "store": store if store is None or isinstance(store, Store) else Store(store),
-        "client": client,
+        "client": check_client(client),
         "cell_size": None if cell_size is None else check_count(cell_size, "cell_size"),
         "memory": None if memory is None else check_count(memory, "memory", low=MIN_MEMORY),
     }
     return _use(replace(current_settings(), **{k: v for k, v in given.items() if v is not None}))
+
+
+def check_client(client: Any) -> Any:
+    """The client, unless it is something else, such as an address, or closed."""
+    if client is not None and not callable(getattr(client, "scheduler_info", None)):
+        raise InvalidTypeError(
+            f"client={client!r}, but a distributed.Client is needed; for the address of a scheduler, "
+            "Client(address) makes one."
+        )
+    if getattr(client, "status", None) in ("closed", "closing"):
+        raise InvalidValueError("client is closed; connect again with Client(address).")
+    return client
 
 
 @contextmanager
@@ -96,7 +109,7 @@ def _use(settings: Settings) -> Iterator[Settings]:
             yield settings
             return
         folder = None if settings.store is None else settings.store.local_folder
-        with large_arrays_in_files(folder, settings.memory):
+        with limited_memory(settings.memory, folder):
             yield settings
     finally:
         _CURRENT.reset(token)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import mmap
 import os
 import re
 import shutil
-import tempfile
+import struct
 import weakref
+import zlib
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal._core.files import atomic_write, remove_abandoned
+from vicinal._core.files import remove_abandoned, temporary_folder, whole_file
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 # No header of an .npy file of vicinal is longer; one read of a remote file is enough for it.
@@ -27,13 +30,20 @@ HEADER = re.compile(
     rb"\x93NUMPY\x01\x00(..)\{'descr': '([^']+)', 'fortran_order': False, 'shape': \(([0-9, ]*)\), *\}",
     re.DOTALL,
 )
+# After the values: the checksum of everything before it, which readers of .npy files ignore.
+CHECKSUM = struct.Struct("<I")
+# Bytes that are read at a time to check a file, and how many checked files a process remembers.
+CHECK_BYTES, MAX_CHECKED = 2**20, 2**16
+NUMBERS = "biufc"
 
 
 class Store:
     """A folder for intermediate results that are too large for memory, or shared by several machines.
 
     Each file holds one array and appears under its name only when it is complete, so that work which was
-    interrupted continues where it stopped. Results of different inputs have separate subfolders.
+    interrupted continues where it stopped. It ends with a checksum, which each process checks before it uses
+    a file of a local folder, because disks and other writers can damage it. Results of different inputs have
+    separate subfolders.
 
     Parameters
     ----------
@@ -58,6 +68,10 @@ class Store:
         if not isinstance(path, (str, os.PathLike)):
             raise InvalidTypeError(f"path={path!r}, but the name of a folder or a URL is needed.")
         self.path = os.fspath(path)
+        if not self.path or "\0" in self.path:
+            raise InvalidValueError(
+                f"{self.path!r} is not the name of a folder or a URL; '.' is the current folder."
+            )
         self._files: _LocalFiles | _RemoteFiles = (
             _RemoteFiles(self.path) if "://" in self.path else _LocalFiles(Path(self.path))
         )
@@ -65,9 +79,9 @@ class Store:
     @classmethod
     def temporary(cls) -> Store:
         """A store in the folder for temporary files, deleted when it is no longer referenced."""
-        folder = tempfile.mkdtemp(prefix="vicinal-")
-        store = cls(folder)
-        weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
+        stack = ExitStack()
+        store = cls(stack.enter_context(temporary_folder()))
+        weakref.finalize(store, stack.close)
         return store
 
     def __repr__(self) -> str:
@@ -88,7 +102,10 @@ class Store:
         values : array-like
             The values.
         """
-        self._files.write(f"{name}.npy", np.asarray(values, order="C"))
+        array = np.asarray(values, order="C")
+        if array.dtype.kind not in NUMBERS:
+            raise InvalidTypeError(f"values has dtype {array.dtype}, but numbers are needed.")
+        self._write(name, array.shape, array.dtype, [array])
 
     def load(self, name: str, first: int = 0, last: int | None = None) -> np.ndarray:
         """Read rows of an array; in a local store they are mapped into memory, not copied.
@@ -109,12 +126,12 @@ class Store:
         """
         try:
             return self._files.read(f"{name}.npy", first, last)
-        except FileNotFoundError:
-            raise
+        except FileNotFoundError as error:
+            raise self._missing(error) from error
         except (ValueError, TypeError) as error:
             raise InvalidValueError(
-                f"{name} in {self!r} is damaged ({error}); delete the file and run again: only what is "
-                "missing is computed."
+                f"{name} in {self!r} is damaged: {error}. Run again: what is damaged or missing is computed "
+                "again."
             ) from error
 
     def join(self, name: str, parts: Sequence[str]) -> None:
@@ -134,10 +151,24 @@ class Store:
         lengths = [len(self.load(part)) for part in parts]
         first = self.load(parts[0])
         shape = (sum(lengths), *first.shape[1:])
-        self._files.write_parts(f"{name}.npy", shape, first.dtype, map(self.load, parts))
+        self._write(name, shape, first.dtype, map(self.load, parts))
+
+    def _write(
+        self, name: str, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
+    ) -> None:
+        try:
+            self._files.write(f"{name}.npy", shape, dtype, parts)
+        except FileNotFoundError as error:
+            raise self._missing(error) from error
+
+    def _missing(self, error: FileNotFoundError) -> FileNotFoundError:
+        return FileNotFoundError(
+            f"a file of {self!r} is missing, perhaps deleted during the run: "
+            f"{error.filename or str(error).rstrip('.')}. Run again: what is missing is computed again."
+        )
 
     def is_whole(self, *names: str) -> bool:
-        """Whether arrays exist and their files have the size that their headers announce.
+        """Whether arrays exist and their files are complete; those of a local folder are also undamaged.
 
         Parameters
         ----------
@@ -147,7 +178,7 @@ class Store:
         Returns
         -------
         bool
-            True if all of them are complete.
+            True if all of them are.
         """
         return all(self._files.is_whole(f"{name}.npy") for name in names)
 
@@ -195,6 +226,19 @@ class Store:
         Store.__init__(self, state["path"])
 
 
+class _FileState(NamedTuple):
+    """A file as long as nobody writes to it."""
+
+    path: str
+    inode: int
+    size: int
+    modified: int
+
+
+# Files whose checksums this process knows to be right.
+_CHECKED: dict[_FileState, None] = {}
+
+
 class _LocalFiles:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -206,28 +250,27 @@ class _LocalFiles:
                 "can be written."
             ) from error
 
-    def write(self, name: str, array: np.ndarray) -> None:
-        # A folder may have many files: `write_text`, which opens it, looks for abandoned ones.
-        with atomic_write(self.folder / name, clean=False) as path:
-            np.save(path, array)
-
-    def write_parts(
+    def write(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
     ) -> None:
-        with atomic_write(self.folder / name) as path, path.open("wb") as file:
+        path = self.folder / name
+        with whole_file(path) as temporary, temporary.open("wb") as file:
             _write_parts(file, shape, dtype, parts)
+        # What this process wrote need not be read again.
+        _CHECKED[self._state(name)] = None
 
     def write_text(self, name: str, text: str) -> None:
         path = self.folder / name
+        remove_abandoned(self.folder)
         # Finished results can be read from a folder in which nothing can be written any more.
         with suppress(OSError):
             if path.read_text() == text:
-                remove_abandoned(self.folder)
                 return
-        with atomic_write(path) as temporary:
+        with whole_file(path) as temporary:
             temporary.write_text(text)
 
     def read(self, name: str, first: int, last: int | None) -> np.ndarray:
+        self._check(name)
         # Tasks read thousands of small parts: numpy.memmap takes several times as long.
         with open(f"{self.folder}/{name}", "rb", buffering=0) as file:
             shape, dtype, start = _read_header(file)
@@ -238,10 +281,33 @@ class _LocalFiles:
 
     def is_whole(self, name: str) -> bool:
         try:
-            with open(f"{self.folder}/{name}", "rb", buffering=0) as file:
-                return _announced_size(file) == os.fstat(file.fileno()).st_size
+            self._check(name)
         except (OSError, ValueError):
             return False
+        return True
+
+    def _check(self, name: str) -> None:
+        """Raise an error if the file is not as it was written."""
+        state = self._state(name)
+        if state in _CHECKED:
+            return
+        with open(state.path, "rb") as file:
+            if _announced_size(file) != state.size:
+                raise InvalidValueError("it is not as long as its header says")
+            file.seek(0)
+            checksum, left = 0, state.size - CHECKSUM.size
+            while left and (block := file.read(min(left, CHECK_BYTES))):
+                checksum, left = zlib.crc32(block, checksum), left - len(block)
+            if file.read() != CHECKSUM.pack(checksum):
+                raise InvalidValueError("its checksum is wrong")
+        if len(_CHECKED) >= MAX_CHECKED:
+            _CHECKED.clear()
+        _CHECKED[state] = None
+
+    def _state(self, name: str) -> _FileState:
+        path = f"{self.folder}/{name}"
+        status = os.stat(path)
+        return _FileState(path, status.st_ino, status.st_size, status.st_mtime_ns)
 
     def remove(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
@@ -263,12 +329,7 @@ class _RemoteFiles:
         self.system, self.folder = fsspec.core.url_to_fs(url)
         self.system.makedirs(self.folder, exist_ok=True)
 
-    def write(self, name: str, array: np.ndarray) -> None:
-        buffer = io.BytesIO()
-        np.save(buffer, array)
-        self.system.pipe_file(f"{self.folder}/{name}", buffer.getvalue())
-
-    def write_parts(
+    def write(
         self, name: str, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
     ) -> None:
         buffer = io.BytesIO()
@@ -310,10 +371,14 @@ class _RemoteFiles:
 def _write_parts(
     file: Any, shape: tuple[int, ...], dtype: np.dtype, parts: Iterable[np.ndarray]
 ) -> None:
-    header = {"shape": shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(dtype)}
-    np.lib.format.write_array_header_1_0(file, header)
-    for part in parts:
-        file.write(np.ascontiguousarray(part).data)
+    header = io.BytesIO()
+    fields = {"shape": shape, "fortran_order": False, "descr": np.lib.format.dtype_to_descr(dtype)}
+    np.lib.format.write_array_header_1_0(header, fields)
+    checksum = 0
+    for values in chain([header.getbuffer()], (np.ascontiguousarray(p).data for p in parts)):
+        checksum = zlib.crc32(values, checksum)
+        file.write(values)
+    file.write(CHECKSUM.pack(checksum))
 
 
 def _read_header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
@@ -321,12 +386,15 @@ def _read_header(file: Any) -> tuple[tuple[int, ...], np.dtype, int]:
     head = file.read(MAX_HEADER_BYTES)
     known = HEADER.match(head)
     if known is None:
-        raise InvalidValueError("not a .npy file as this version writes it")
-    dtype, shape = known[2].decode(), known[3].decode()
+        raise InvalidValueError("it is no .npy file as this version writes it")
+    dtype, shape = np.dtype(known[2].decode()), known[3].decode()
+    # Anything else, objects above all, would take the bytes of the file for addresses.
+    if dtype.kind not in NUMBERS:
+        raise InvalidValueError(f"it holds {dtype}, but only numbers are stored")
     start = 10 + int.from_bytes(known[1], "little")
-    return tuple(int(size) for size in shape.split(",") if size.strip()), np.dtype(dtype), start
+    return tuple(int(size) for size in shape.split(",") if size.strip()), dtype, start
 
 
 def _announced_size(file: Any) -> int:
     shape, dtype, start = _read_header(file)
-    return start + int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    return start + math.prod(shape) * dtype.itemsize + CHECKSUM.size

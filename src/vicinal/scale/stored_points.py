@@ -34,8 +34,9 @@ from vicinal.scale._scan import (
 from vicinal.scale.settings import current_settings
 from vicinal.scale.store import Store
 
-# Version of the files; those of other versions are not used.
-FORMAT = 1
+# Version of the files; those of other versions are not used. Pickled models refer to files: raise
+# `_core.pickles.LAYOUT` with it.
+FORMAT = 2
 # Points per cell, and bytes of its coordinates.
 CELL_SIZE, MAX_CELL_BYTES = 40_000, 2**26
 # Rows that are read at a time, if chunks are smaller: at most this many bytes, and fewer if there would not

@@ -1,6 +1,1 @@
 from vicinal.segmentation.normalized_cut import segment as segment
-
-__all__: list[str]
-__all__ = [
-    "segment",
-]

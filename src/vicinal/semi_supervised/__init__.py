@@ -7,15 +7,6 @@
 - `SimilarityVoteClassifier`: majority vote of the most similar items
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "graph_prior": ["class_probabilities", "prior_values"],
-        "propagation": ["LabelPropagation", "propagate_labels"],
-        "regressor": ["GraphRegressor"],
-        "similarity_vote": ["SimilarityVoteClassifier"],
-        "classifier": ["GraphClassifier"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -7,14 +7,3 @@ from vicinal.semi_supervised.regressor import GraphRegressor as GraphRegressor
 from vicinal.semi_supervised.similarity_vote import (
     SimilarityVoteClassifier as SimilarityVoteClassifier,
 )
-
-__all__: list[str]
-__all__ = [
-    "GraphClassifier",
-    "GraphRegressor",
-    "LabelPropagation",
-    "SimilarityVoteClassifier",
-    "class_probabilities",
-    "prior_values",
-    "propagate_labels",
-]

@@ -98,7 +98,7 @@ def warn_unreached(reached: np.ndarray, default: str) -> None:
     warn_user(
         f"no label reaches {len(missed):,} of {len(reached):,} points (the first is {missed[0]}); they get "
         f"{default}. Label a point in each component of the graph, or connect the components with "
-        "Graph.connect() or more neighbours.",
+        "Graph.connect() or graph='disjoint_mst', which is always connected.",
     )
 
 

@@ -5,14 +5,6 @@
 - `self_smooth`, `SelfSmoothing`: similarities improved by diffusion along themselves
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__,
-    {
-        "smoothing.kernel": ["smoothing_kernel"],
-        "paths.similarity": ["path_similarity"],
-        "smoothing.operator": ["self_smooth"],
-        "smoothing.estimator": ["SelfSmoothing"],
-    },
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -4,8 +4,6 @@
 - `fill_missing`: missing numbers from the nearest rows
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__, {"encoder": ["TableEncoder"], "_completion": ["fill_missing"]}
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

@@ -1,8 +1,2 @@
 from vicinal.tables._completion import fill_missing as fill_missing
 from vicinal.tables.encoder import TableEncoder as TableEncoder
-
-__all__: list[str]
-__all__ = [
-    "TableEncoder",
-    "fill_missing",
-]

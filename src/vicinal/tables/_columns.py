@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from vicinal.tables._coding import Coder, NumberCoder
-from vicinal.tables._kinds import TypedColumn, guess_kind, read_as
+from vicinal.tables._kinds import TypedColumn, decimal_mark, guess_kind, only_levels, read_as
 from vicinal.tables._reading import RawColumn
 
 
@@ -23,6 +23,8 @@ class ColumnSummary(NamedTuple):
         Its weight; 0 if it is not used.
     missing : int
         Number of missing values.
+    remarks : tuple of str
+        What was assumed, and which cells that are not empty count as missing.
     """
 
     name: str
@@ -31,15 +33,21 @@ class ColumnSummary(NamedTuple):
     used: bool
     weight: float
     missing: int
+    remarks: tuple[str, ...] = ()
 
 
-def typed_column(column: RawColumn, kind: Any) -> TypedColumn:
-    """The column read as a given kind; the kind is guessed if it is None."""
+def typed_columns(columns: Sequence[RawColumn], kinds: Mapping[str, Any]) -> list[TypedColumn]:
+    """The columns read as the given kinds; the others are guessed."""
+    mark = decimal_mark(columns)
+    return [_typed_column(column._replace(mark=mark), kinds.get(column.name)) for column in columns]
+
+
+def _typed_column(column: RawColumn, kind: Any) -> TypedColumn:
     if kind is None:
-        return guess_kind(column)
+        return guess_kind(column, column.mark)
     if isinstance(kind, str):
         return read_as(column, kind)
-    return read_as(column, "ordinal", levels=kind)
+    return only_levels(read_as(column, "ordinal", levels=kind))
 
 
 def ignore_constant(column: TypedColumn) -> TypedColumn:
@@ -62,7 +70,9 @@ def summarize(
     reason = column.reason + "; compared by their logarithms" * is_log
     reason += "; independent of every other column" * (weight == 0)
     missing = int(column.missing.sum())
-    return ColumnSummary(column.name, column.kind, reason, bool(weight), weight or 0.0, missing)
+    return ColumnSummary(
+        column.name, column.kind, reason, bool(weight), weight or 0.0, missing, column.remarks
+    )
 
 
 def no_usable_column(columns: Sequence[TypedColumn]) -> str:

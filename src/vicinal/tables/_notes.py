@@ -26,6 +26,7 @@ def column_notes(columns: Sequence[ColumnSummary], n_rows: int) -> list[str]:
     notes += unused[:MAX_LISTED]
     if len(unused) > MAX_LISTED:
         notes.append(f"{len(unused) - MAX_LISTED:,} other columns not used")
+    notes += [f"{column.name!r}: {remark}" for column in columns for remark in column.remarks]
     counts = np.array([column.missing for column in used], dtype=np.int64)
     return notes + missing_notes(counts, n_rows, [column.name for column in used])
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vicinal.tables._kinds import as_words, guess_kind
+from vicinal.tables._kinds import as_words, decimal_mark, guess_kind
 from vicinal.tables._reading import RawColumn
 
 
@@ -27,17 +27,20 @@ def as_plain_table(columns: Sequence[RawColumn]) -> PlainTable | None:
     """
     values, names, notes = [], [], []
     others: dict[str, np.ndarray] = {}
+    texts = [column for column in columns if column.values.dtype.kind != "f"]
+    mark = decimal_mark(texts) if texts else None
     for column in columns:
         if column.values.dtype.kind == "f":
             values.append(column.values)
             names.append(column.name)
             continue
-        typed = guess_kind(column)
+        typed = guess_kind(column, mark)
         if typed.kind == "numeric":
             assert typed.numbers is not None
             values.append(typed.numbers)
             names.append(column.name)
             notes.append(f"{column.name!r} read as {typed.reason}")
+            notes += [f"{column.name!r}: {remark}" for remark in typed.remarks]
         elif typed.kind == "ignore":
             notes.append(f"{column.name!r} not used: {typed.reason}")
             others[column.name] = np.array([word or "" for word in as_words(column.values)])

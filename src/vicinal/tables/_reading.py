@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -13,20 +13,31 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import read_array
-from vicinal._core.tables import check_single_table, is_missing, unique_names
+from vicinal._core.tables import (
+    MAX_EXACT,
+    check_single_table,
+    holds_exactly,
+    is_missing,
+    unique_names,
+)
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+
+# Attribute of a pandas data frame with the decimal mark of the file that it was read from.
+MARK_ATTRIBUTE = "vicinal decimal mark"
 
 
 class RawColumn(NamedTuple):
     """A column as it was given.
 
     ``values`` are floats (NaN where missing), dates (``datetime64[us]``), or Python objects (None where
-    missing). ``levels`` are the categories of an ordered categorical column, lowest first.
+    missing). ``levels`` are the categories of an ordered categorical column, lowest first. ``mark`` is the
+    decimal mark of numbers in text, "comma" or "point", where the file tells.
     """
 
     name: str
     values: np.ndarray
     levels: tuple[Any, ...] | None = None
+    mark: str | None = None
 
 
 def read_columns(X: Any) -> list[RawColumn]:
@@ -104,13 +115,19 @@ def with_distinct_names(X: Any) -> Any:
 def _from_frame(X: Any) -> list[RawColumn]:
     frame = nw.from_native(X, eager_only=True)
     series = (frame.get_column(name) for name in frame.columns)
-    return [_from_series(n, s) for n, s in zip(unique_names(frame.columns), series, strict=True)]
+    mark = getattr(X, "attrs", {}).get(MARK_ATTRIBUTE)
+    return [
+        _from_series(name, own)._replace(mark=mark)
+        for name, own in zip(unique_names(frame.columns), series, strict=True)
+    ]
 
 
 def _from_series(name: str, series: Any) -> RawColumn:
     dtype = series.dtype
     if isinstance(dtype, nw.Enum):
         return RawColumn(name, plain_values(_objects(series.to_list())), tuple(dtype.categories))
+    if dtype.is_integer() and not _is_exact(series):
+        return RawColumn(name, plain_values(_objects(series.to_list())))
     if dtype.is_numeric():
         values = series.cast(nw.Float64).to_numpy()
         return RawColumn(name, np.array(values, dtype=np.float64))
@@ -119,6 +136,12 @@ def _from_series(name: str, series: Any) -> RawColumn:
     if isinstance(dtype, (nw.Datetime, nw.Date, nw.Duration)):
         return RawColumn(name, plain_values(np.asarray(series.to_numpy())))
     return RawColumn(name, plain_values(_objects(series.to_list())))
+
+
+def _is_exact(integers: Any) -> bool:
+    """Whether all integers of a series are small enough to be exact as floats."""
+    low, high = integers.min(), integers.max()
+    return is_missing(low) or max(-int(low), int(high)) <= MAX_EXACT
 
 
 def _from_array(X: Any) -> list[RawColumn]:
@@ -154,7 +177,7 @@ def plain_values(values: np.ndarray) -> np.ndarray:
         raise InvalidValueError(
             f"a column has shape {values.shape}, but one value per row is needed."
         )
-    if kind in "uif":
+    if kind == "f" or (kind in "ui" and holds_exactly(values)):
         return values.astype(np.float64)
     if kind == "M":
         return values.astype("datetime64[us]")
@@ -166,13 +189,18 @@ def plain_values(values: np.ndarray) -> np.ndarray:
             "X holds complex numbers. Complex data not supported: give the real and imaginary parts as "
             "columns."
         )
-    cells = [None if is_missing(value) else value for value in values.tolist()]
+    cells = [
+        # Most objects are text, for which this is enough.
+        value if (type(value) is str and value) or not is_missing(value) else None
+        for value in values.tolist()
+    ]
     types = {type(cell) for cell in cells if cell is not None}
     if types and all(issubclass(t, (Real, Decimal)) and not issubclass(t, bool) for t in types):
-        try:
+        # Integers that would not be exact as floats stay what they are, as text.
+        integers = (int(cell) for cell in cells if isinstance(cell, Integral))
+        if all(-MAX_EXACT <= number <= MAX_EXACT for number in integers):
             return np.array([np.nan if cell is None else float(cell) for cell in cells])
-        except OverflowError:
-            return np.array([None if cell is None else str(cell) for cell in cells], dtype=object)
+        return _objects([None if cell is None else str(cell) for cell in cells])
     if types and all(issubclass(t, (date, datetime)) for t in types):
         return np.array([_without_zone(cell) for cell in cells], dtype="datetime64[us]")
     return _objects(cells)

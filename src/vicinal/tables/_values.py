@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
-# Text that means a missing value.
-MISSING_WORDS = {"", "na", "n/a", "#n/a", "nan", "null", "nil", "?", "-", "--"}
+# Words that mean a missing value among numbers, dates, and yes and no. Anywhere else they are words.
+MISSING_WORDS = {
+    *("", "na", "n/a", "#n/a", "#na", "<na>", "#n/a n/a", "nan", "-nan", "none", "null", "nil"),
+    *("?", "-", "--", "1.#ind", "-1.#ind", "1.#qnan", "-1.#qnan"),
+}
 YES_NO = [
     ("yes", "no"),
     ("y", "n"),
@@ -23,15 +28,27 @@ YES_NO = [
 CURRENCIES = (
     r"(?:[$€£¥₹₽₩₺₪฿]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|ZAR)"
 )
+# Other names of a currency.
+SAME_CURRENCY = {"US$": "$", "USD": "$", "EUR": "€", "GBP": "£", "INR": "₹"}
 # Currency signs and percent around a number; the sign may stand before or behind the currency.
-SIGN = r"([+\-−]?)\s*"
+SIGN = r"([+\-−]?)"
+MINUS = ("-", "−")
 AROUND = re.compile(
-    rf"{SIGN}{CURRENCIES}?\s*{SIGN}([\d.,'’_\s]+?(?:[eE][+-]?\d+)?)\s*(?:%|{CURRENCIES})?"
+    rf"{SIGN}\s*({CURRENCIES})?\s*{SIGN}\s*"
+    rf"([\d.,'’_\s]*[\d.,](?:[eE][+-]?\d+)?)\s*(?:%|({CURRENCIES}))?"
 )
 # A number by the mark of its fraction; groups of three digits may be separated.
-BODIES = {
-    "point": re.compile(r"(?:\d+|\d{1,3}(?:[,'’_ ]\d{3})+)?(?:\.\d*)?(?:[eE][+-]?\d+)?"),
-    "comma": re.compile(r"(?:\d+|\d{1,3}(?:[.'’_ ]\d{3})+)?(?:,\d*)?(?:[eE][+-]?\d+)?"),
+BODY = r"(?:(?:\d+|[1-9]\d{0,2}(?:[GROUP]\d{3})+)(?:MARK\d*)?|MARK\d+)(?:[eE][+-]?\d+)?"
+GROUP_MARKS = {"point": ",'’_ ", "comma": ".'’_ "}
+BODY_PATTERNS = {
+    "point": BODY.replace("GROUP", GROUP_MARKS["point"]).replace("MARK", r"\."),
+    "comma": BODY.replace("GROUP", GROUP_MARKS["comma"]).replace("MARK", ","),
+}
+BODIES = {mark: re.compile(pattern) for mark, pattern in BODY_PATTERNS.items()}
+# What makes a body a number of Python: no groups, and a point.
+PLAIN = {
+    "point": str.maketrans("", "", GROUP_MARKS["point"]),
+    "comma": str.maketrans(",", ".", GROUP_MARKS["comma"]),
 }
 DATE_FORMATS = [
     "%d.%m.%Y",
@@ -57,6 +74,21 @@ ISO_DATE = re.compile(
 )
 # Number of texts that formats are tried on before all are parsed.
 N_PROBED = 50
+MAX_SHOWN_WORDS = 5
+
+
+class NumberText(NamedTuple):
+    """A text that is a number: its value by the mark of its fraction, and its currency, if it has one."""
+
+    value: dict[str, float]
+    currency: str | None
+
+    @property
+    def shows(self) -> str:
+        """The decimal mark: "comma", "point", "either" with different values, or "" if it does not matter."""
+        if len(self.value) == 1:
+            return next(iter(self.value))
+        return "either" if self.value["comma"] != self.value["point"] else ""
 
 
 def is_missing_word(text: str) -> bool:
@@ -64,32 +96,43 @@ def is_missing_word(text: str) -> bool:
     return text.strip().lower() in MISSING_WORDS
 
 
-def parse_number(text: str, mark: str) -> float | None:
+def number_text(text: str) -> NumberText | None:
     """The number that text represents, or None."""
     text = text.strip().replace("\u00a0", " ").replace("\u202f", " ")
     negative = text.startswith("(") and text.endswith(")")
     match = AROUND.fullmatch(text[1:-1].strip() if negative else text)
-    if match is None or not any(letter.isdigit() for letter in match[3]):
+    if match is None:
         return None
-    body = match[3]
-    if not BODIES[mark].fullmatch(body):
-        return None
-    decimal, others = (".", ",'’_ ") if mark == "point" else (",", ".'’_ ")
-    for letter in others:
-        body = body.replace(letter, "")
-    try:
-        value = float(body.replace(decimal, "."))
-    except ValueError:
-        return None
-    is_negative = negative != any(sign in ("-", "−") for sign in match.groups()[:2])
-    return -value if is_negative else value
+    outer, before, inner, body, behind = match.groups()
+    sign = -1.0 if negative != (outer in MINUS or inner in MINUS) else 1.0
+    value = {
+        mark: sign * float(body.translate(PLAIN[mark]))
+        for mark, pattern in BODIES.items()
+        if pattern.fullmatch(body)
+    }
+    currency = before or behind
+    return NumberText(value, SAME_CURRENCY.get(currency, currency)) if value else None
 
 
-def number_mark(texts: Sequence[str]) -> tuple[str, int]:
-    """The decimal mark with which most texts are numbers, and how many are."""
-    counts = {mark: sum(parse_number(text, mark) is not None for text in texts) for mark in BODIES}
-    best = "comma" if counts["comma"] > counts["point"] else "point"
-    return best, counts[best]
+def shown_marks(numbers: Mapping[str, NumberText | None]) -> dict[str, str]:
+    """What texts show about the decimal mark ("comma", "point", "either"), each with the first that does."""
+    shown: dict[str, str] = {}
+    for text, number in numbers.items():
+        if number is not None and number.shows:
+            shown.setdefault(number.shows, text)
+    return shown
+
+
+def common_mark(shown: Iterable[Mapping[str, str]]) -> str | None:
+    """The decimal mark of the columns of a table; None if they show none, or both."""
+    marks = {mark for own in shown for mark in own} - {"either"}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def counted(words: Counter[str]) -> str:
+    """Words with the number of cells that hold them, the most frequent first."""
+    listed = [f"{word!r} ({n:,})" for word, n in words.most_common(MAX_SHOWN_WORDS)]
+    return ", ".join(listed) + (", ..." if len(words) > MAX_SHOWN_WORDS else "")
 
 
 def date_format(texts: Sequence[str]) -> str | None:
@@ -103,6 +146,18 @@ def date_format(texts: Sequence[str]) -> str | None:
         ):
             return form
     return None
+
+
+def other_order(form: str, texts: Sequence[str]) -> str | None:
+    """The format with day and month exchanged, if it reads all texts too, some of them as other dates."""
+    # Dates with points have the day first everywhere.
+    if not form.startswith(("%m/%d/", "%d/%m/", "%m-%d-", "%d-%m-")):
+        return None
+    other = form.replace("%d", "%").replace("%m", "%d").replace("%-", "%m-").replace("%/", "%m/")
+    given, exchanged = date_parser(form), date_parser(other)
+    dates = [(given(text), exchanged(text)) for text in texts]
+    is_open = all(b is not None for _, b in dates) and any(a != b for a, b in dates)
+    return other if is_open else None
 
 
 def date_parser(form: str) -> Callable[[str], datetime | None]:

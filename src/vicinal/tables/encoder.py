@@ -11,16 +11,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import check_options
-from vicinal._core.scalar_checks import check_choice, check_count
-from vicinal._core.suggestions import suggestion
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import unique_names
-from vicinal.exceptions import InvalidValueError
-from vicinal.tables._arguments import check_kinds, check_weights
+from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.tables._class_model import ClassModel, fit_classes
 from vicinal.tables._coding import Coder, fit_coder
-from vicinal.tables._columns import ignore_constant, no_usable_column, summarize, typed_column
+from vicinal.tables._columns import ignore_constant, no_usable_column, summarize, typed_columns
 from vicinal.tables._completion import Completer, typical_row
-from vicinal.tables._kinds import TypedColumn, read_as
+from vicinal.tables._kinds import KINDS, TypedColumn, read_as
 from vicinal.tables._partial import PartialDistance
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
 from vicinal.tables._shared import fit_shared_part
@@ -154,7 +153,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         names = [column.name for column in raw]
         kinds = check_kinds(self.kinds, names)
         weights = check_weights(self.weights, names)
-        typed = [typed_column(column, kinds.get(column.name)) for column in raw]
+        typed = typed_columns(raw, kinds)
         typed = [
             column._replace(kind="ignore", reason="its weight is 0")
             if weights.get(column.name) == 0 and column.kind != "ignore"
@@ -388,3 +387,37 @@ def _check_reach(rows: np.ndarray, column_of: np.ndarray, names: Sequence[str]) 
             f"{MAX_COORDINATE:g} times as far from the others as they are from each other; correct it, or "
             "leave it out as None."
         )
+
+
+def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Kinds by names of columns; an error for unknown columns or kinds."""
+    checked = _checked_mapping(kinds, "kinds", names)
+    for name, kind in checked.items():
+        if isinstance(kind, str):
+            check_choice(kind, f"kinds[{name!r}]", KINDS)
+        elif not isinstance(kind, Sequence) or len(set(map(str, kind))) < max(len(kind), 2):
+            raise InvalidTypeError(
+                f"kinds[{name!r}]={kind!r}, but one of {', '.join(map(repr, KINDS))} is needed, or a list of "
+                "different categories, lowest first."
+            )
+    return checked
+
+
+def check_weights(weights: Any, names: Sequence[str]) -> dict[str, float]:
+    """Nonnegative weights by names of columns; an error for unknown columns."""
+    checked = _checked_mapping(weights, "weights", names)
+    return {name: check_real(w, f"weights[{name!r}]", low=0.0) for name, w in checked.items()}
+
+
+def _checked_mapping(given: Any, what: str, names: Sequence[str]) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidTypeError(f"{what}={given!r}, but a dict by names of columns is needed.")
+    for name in given:
+        if name not in names:
+            raise InvalidValueError(
+                f"{what}: X has no column {name!r}{suggestion(str(name), names)}; it has "
+                f"{listing(names)}."
+            )
+    return dict(given)

@@ -7,8 +7,6 @@
 Each function changes the object that it is given, or a copy on request. They do not import anndata.
 """
 
-from vicinal._core.lazy import attach
+from vicinal._core.lazy import attach_stub
 
-__getattr__, __dir__, __all__ = attach(
-    __name__, {"_neighbors": ["neighbors"], "_cluster": ["cluster"], "_embed": ["embed"]}
-)
+__getattr__, __dir__, __all__ = attach_stub(__spec__)

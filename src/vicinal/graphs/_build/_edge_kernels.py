@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from vicinal._core.jit import jit
 
 
 @jit
-def adjacency(edges, values, indptr, indices, row_values):
-    """Fill the CSR arrays; each edge is given once and stored from both ends.
+def adjacency(edges, values, indptr, indices, row_values, unsorted, unsorted_values):
+    """Fill the CSR arrays; each edge is given once and stored from both ends. The last two are memory.
 
     The first pass distributes the edges to their rows in any order. Reading these rows in ascending
     order then fills every neighbour list sorted, because a symmetric matrix is its own transpose.
@@ -24,7 +22,6 @@ def adjacency(edges, values, indptr, indices, row_values):
     for i in range(n):
         indptr[i + 1] += indptr[i]
     position = indptr[:-1].copy()
-    unsorted, unsorted_values = np.empty_like(indices), np.empty_like(row_values)
     for e in range(m):
         i, j = edges[e, 0], edges[e, 1]
         unsorted[position[i]], unsorted_values[position[i]] = j, values[e]

@@ -59,23 +59,21 @@ def sort_lists(indices, distances, start, stop, neighbors, lengths, counts, ids,
 
 
 @jit(allocates=False)
-def count_reverse(neighbors, counts, starts):
-    """Row pointers of the reverse lists, from n + 1 zeros."""
+def count_reverse(neighbors, counts, sizes):
+    """Add how often each node is in the lists to the sizes of the reverse lists."""
     for i in range(len(neighbors)):
         for c in range(counts[i]):
-            starts[neighbors[i, c] + 1] += 1
-    for i in range(len(neighbors)):
-        starts[i + 1] += starts[i]
+            sizes[neighbors[i, c]] += 1
 
 
 @jit(allocates=False)
-def reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_lengths):
+def reverse_lists(neighbors, lengths, counts, start, stop, first, ends, sources, reverse_lengths):
     """For some nodes from ``first`` on, the ascending nodes whose lists contain them, and the lengths.
 
-    All lists are read in order, so that they may be in a file. ``ends`` holds the start of each reverse list
-    before and its end afterwards.
+    The lists from ``start`` to ``stop`` are read; calls for all lists, in order, follow each other. ``ends``
+    holds the start of each reverse list before them and its end afterwards.
     """
-    for i in range(len(neighbors)):
+    for i in range(start, stop):
         for c in range(counts[i]):
             j = neighbors[i, c] - first
             if 0 <= j < len(ends):

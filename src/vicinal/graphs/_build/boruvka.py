@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from vicinal._core.large import filled, forget, large
 from vicinal._core.parallel import blocks, map_threads, progress_bar
 from vicinal.graphs._build._boruvka_kernels import ExcludedEdges, Forest, advance, choose, join
 
@@ -79,17 +80,18 @@ def spanning_edges(
     index = forest.component.dtype
     roots = np.flatnonzero(forest.size).astype(index)
     n_edges = len(roots) - 1
-    sources, targets = np.empty(n_edges, index), np.empty(n_edges, index)
-    costs = np.empty(n_edges)
+    sources, targets = large(n_edges, index), large(n_edges, index)
+    costs = large(n_edges, np.float64)
     spans = blocks(n, max(8192, n // 16))
     done = 0
+
+    def follow_lists(span: tuple[int, int]) -> None:
+        advance(forest, search.lists, search.costs, excluded, *span)
+        forget(search.lists[slice(*span)], search.costs[slice(*span)])
+
     with progress_bar(n_edges, progress) as bar:
         while done < n_edges:
-            map_threads(
-                lambda span: advance(forest, search.lists, search.costs, excluded, *span),
-                spans,
-                n_jobs,
-            )
+            map_threads(follow_lists, spans, n_jobs)
             choose(forest, search.order, False)
             search.find(forest, excluded, search.max_component_size_to_search(forest.size[roots]))
             choose(forest, search.order, True)
@@ -100,7 +102,9 @@ def spanning_edges(
                 break
             bar.update(done - before)
     sources, targets = search.order[sources[:done]], search.order[targets[:done]]
-    edges = np.stack([np.minimum(sources, targets), np.maximum(sources, targets)], axis=1)
+    edges = large((done, 2), sources.dtype)
+    np.minimum(sources, targets, out=edges[:, 0])
+    np.maximum(sources, targets, out=edges[:, 1])
     return SpanningEdges(edges, costs[:done])
 
 
@@ -112,14 +116,14 @@ def new_forest(n: int, labels: np.ndarray | None) -> Forest:
         _, first, group = np.unique(labels, return_index=True, return_inverse=True)
         component = first[group]
     return Forest(
-        component=component.astype(index),
-        nearest=np.full(n, -1, index),
-        lower_bound=np.full(n, -np.inf),
-        cursor=np.zeros(n, index),
-        searched=np.zeros(n, np.bool_),
-        best=np.full(n, np.inf),
-        best_point=np.full(n, -1, index),
-        deferred=np.zeros(n, np.bool_),
-        size=np.bincount(component, minlength=n).astype(index),
-        parent=np.arange(n, dtype=index),
+        component=filled(n, component, index),
+        nearest=filled(n, -1, index),
+        lower_bound=filled(n, -np.inf, np.float64),
+        cursor=filled(n, 0, index),
+        searched=filled(n, False, np.bool_),
+        best=filled(n, np.inf, np.float64),
+        best_point=filled(n, -1, index),
+        deferred=filled(n, False, np.bool_),
+        size=filled(n, np.bincount(component, minlength=n), index),
+        parent=filled(n, np.arange(n, dtype=index), index),
     )

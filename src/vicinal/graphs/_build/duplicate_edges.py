@@ -34,7 +34,7 @@ def with_duplicates(
 ) -> Graph:
     """Graph of all rows, from the graph of the distinct rows."""
     if len(rows.representative) == len(rows.group):
-        return Graph._trusted(distinct._csr, False, points, distinct.metric)
+        return Graph._of_entries(distinct._csr, False, points, distinct.metric)
     if duplicates == "merge":
         return merge_duplicates(distinct, rows, points)
     return _keep_duplicates(distinct, rows, points)
@@ -101,4 +101,4 @@ def _keep_duplicates(distinct: Graph, rows: Duplicates, points: MatrixLike) -> G
 
     map_threads(fill, blocks(len(counts), GROUPS_PER_TASK))
     entries = Entries(indptr, indices, lengths, unit_strengths(n_entries))
-    return Graph._trusted(entries, False, points, distinct.metric)
+    return Graph._of_entries(entries, False, points, distinct.metric)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._core.chunked import ChunkedRows
+from vicinal._core.large import forget, large
 from vicinal.graphs._build._edge_kernels import adjacency
 from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
 from vicinal.graphs.graph import Graph
@@ -24,12 +25,15 @@ def graph_from_edges_trusted(
     strengths: np.ndarray | None = None,
 ) -> Graph:
     """Undirected graph of distinct edges, each given once; strengths are 1 by default."""
-    index = index_dtype(n, 2 * len(edges))
-    indptr, indices = np.empty(n + 1, index), np.empty(2 * len(edges), index)
-    row_lengths, row_strengths = np.empty(2 * len(edges)), unit_strengths(2 * len(edges))
-    adjacency(edges, lengths, indptr, indices, row_lengths)
+    m = 2 * len(edges)
+    index = index_dtype(n, m)
+    indptr, indices = np.empty(n + 1, index), large(m, index)
+    row_lengths, row_strengths = large(m, np.float64), unit_strengths(m)
+    memory = large(m, index), large(m, np.float64)
+    adjacency(edges, lengths, indptr, indices, row_lengths, *memory)
     if strengths is not None:
-        row_strengths = np.empty(2 * len(edges))
-        adjacency(edges, strengths, indptr, indices, row_strengths)
+        row_strengths = large(m, np.float64)
+        adjacency(edges, strengths, indptr, indices, row_strengths, *memory)
+    forget(indices, row_lengths, row_strengths)
     entries = Entries(indptr, indices, row_lengths, row_strengths)
-    return Graph._trusted(entries, False, points, metric)
+    return Graph._of_entries(entries, False, points, metric)

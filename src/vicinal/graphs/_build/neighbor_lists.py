@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from vicinal._core.array_checks import read_array
+from vicinal._core.large import forget, large
 from vicinal._core.options import checked
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
@@ -93,7 +94,7 @@ def from_kneighbors(
     if n_neighbors is not None:
         _check_list_sizes(indices, lists[2], n_neighbors)
     entries = entries_of_lists(lists, mutual, directed, n_jobs)
-    return cls._trusted(entries, directed, points, metric)
+    return cls._of_entries(entries, directed, points, metric)
 
 
 def check_lists(indices: ArrayLike, distances: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -198,13 +199,20 @@ def _merged_entries(
 
     n = len(neighbors)
     starts = np.zeros(n + 1, dtype=np.int64)
-    kernels.count_reverse(neighbors, counts, starts)
+    for a, b in blocks(n, ROWS_PER_TASK):
+        kernels.count_reverse(neighbors[a:b], counts[a:b], starts[1:])
+        forget(neighbors[a:b])
+    np.cumsum(starts, out=starts)
 
     def reversed_rows(first: int, last: int) -> tuple[Any, ...]:
         ends, n_entries = starts[first:last] - starts[first], starts[last] - starts[first]
         sources, reverse_lengths = np.empty(n_entries, neighbors.dtype), np.empty(n_entries)
-        kernels.reverse_lists(neighbors, lengths, counts, first, ends, sources, reverse_lengths)
-        return first, ends, sources, reverse_lengths
+        for a, b in blocks(n, ROWS_PER_TASK):
+            kernels.reverse_lists(
+                neighbors, lengths, counts, a, b, first, ends, sources, reverse_lengths
+            )
+            forget(neighbors[a:b], lengths[a:b])
+        return ends, sources, reverse_lengths
 
     # Made twice instead of being kept.
     n_parts = min(max(n // ROWS_PER_PART, MIN_PARTS), MAX_PARTS)
@@ -213,18 +221,26 @@ def _merged_entries(
 
     def merge(indptr: np.ndarray, indices: np.ndarray, merged: np.ndarray) -> None:
         lists, rows_to_fill = (neighbors, lengths, counts), (sizes, indptr, indices, merged)
-        map_threads(
-            lambda rows: kernels.merge_lists(
-                *lists, *reversed_rows(*rows), bool(only_mutual), *rows_to_fill
-            ),
-            parts,
-            n_jobs,
-        )
+
+        def merge_part(rows: tuple[int, int]) -> None:
+            first, (ends, *reverse) = rows[0], reversed_rows(*rows)
+            for a, b in blocks(len(ends), ROWS_PER_TASK):
+                start = ends[a - 1] if a else 0
+                some = (array[start : ends[b - 1]] for array in reverse)
+                kernels.merge_lists(
+                    *lists, first + a, ends[a:b] - start, *some, bool(only_mutual), *rows_to_fill
+                )
+                forget(neighbors[first + a : first + b], lengths[first + a : first + b])
+                if len(indptr):
+                    filled = slice(indptr[first + a], indptr[first + b])
+                    forget(indices[filled], merged[filled])
+
+        map_threads(merge_part, parts, n_jobs)
 
     merge(sizes[:0], neighbors[:0, 0], lengths[:0, 0])
     indptr = _pointers(sizes)
-    indices = np.empty(indptr[-1], dtype=index_dtype(n, indptr[-1]))
-    merged = np.empty(indptr[-1])
+    indices = large(indptr[-1], index_dtype(n, indptr[-1]))
+    merged = large(indptr[-1], np.float64)
     merge(indptr, indices, merged)
     return Entries(indptr, indices, merged, unit_strengths(len(merged)))
 

@@ -18,7 +18,7 @@ from vicinal.report._html.elements import (
     text,
 )
 from vicinal.report._html.figures import Curve, histogram, line_chart
-from vicinal.report._html.page import INLINE_BASE, Section, fill_page, in_frame, template_file
+from vicinal.report._html.page import Section, fill_page, in_frame, template_file
 from vicinal.report._html.sections import at_a_glance
 from vicinal.report._snippet import versions
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_CURVE_POINTS = 40
 
 
-def render(result: Audit, *, base: str = "") -> str:
+def render(result: Audit) -> str:
     """The whole page."""
     cards = [
         (f"{len(result.data.ids):,}", "rows"),
@@ -45,14 +45,13 @@ def render(result: Audit, *, base: str = "") -> str:
         title=title(result),
         name=result.origin.title,
         glance=at_a_glance(cards, findings(result), notes),
-        base=base,
         script=f'\n"use strict";\n{template_file("theme.js")}',
     )
 
 
 def render_inline(result: Audit) -> str:
     """An iframe with the page for notebooks."""
-    return in_frame(render(result, base=INLINE_BASE), title(result))
+    return in_frame(render(result), title(result))
 
 
 def _sections(result: Audit) -> list[Section]:

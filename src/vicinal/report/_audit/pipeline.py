@@ -123,9 +123,13 @@ def audit_table(
     check_choice(metric, "metric", METRICS)
     n_threads(n_jobs)
     is_array = table.points is not None and table.names is None and not kinds and not weights
+    reason = None
     if scaling == "auto" and (metric == "cosine" or is_array):
         scaling = "none"
+        reason = "cosine compares directions" if metric == "cosine" else "columns without names"
     data = prepare(table, scaling, kinds=kinds, weights=weights, n_jobs=n_jobs)
+    if reason is not None:
+        data = data._replace(why_scaling=f"not rescaled: {reason}")
     splits = _check_splits(table.splits, len(data.points))
     seed = random_state if isinstance(random_state, int) else seed_from(random_state)
     points = _directions(data) if metric == "cosine" else data.points

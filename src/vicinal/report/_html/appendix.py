@@ -1,4 +1,4 @@
-"""Sections of the report about the background: graphs, neighbours, labels, columns, reproduction."""
+"""Sections of the report about the background: neighbours, labels, columns, reproduction."""
 
 from __future__ import annotations
 
@@ -26,17 +26,6 @@ if TYPE_CHECKING:
 
 # Longer tables of columns are collapsed.
 MAX_OPEN_COLUMNS = 12
-
-
-def graphs(result: Perception) -> Html:
-    """Six graphs of the same rows."""
-    content = [html_table(_tables.graphs(result))]
-    n_listed = len(result.graphs.shortcuts)
-    if n_listed:
-        inner = html_table(_tables.shortcuts(result), result.data.ids)
-        summary = f"Edges that look like shortcuts ({n_listed})"
-        content.append(Html(f"<details><summary>{summary}</summary>{inner}</details>"))
-    return section("graphs", "Graphs compared", *content)
 
 
 def neighbours(result: Perception) -> Html:

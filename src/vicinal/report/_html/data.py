@@ -17,6 +17,7 @@ from vicinal.report._html.colours import (
     texts,
 )
 from vicinal.report._html.pictures import png_address, thumbnails
+from vicinal.report._shared_inputs import sampled_rows
 
 if TYPE_CHECKING:
     from vicinal.report.result import Perception
@@ -33,7 +34,7 @@ def payload(
 ) -> dict[str, Any]:
     """Everything that the scripts of the page draw, ready for JSON."""
     pack = pack or in_base64
-    data = result.data
+    data, nearest = result.data, result.neighborhoods.nearest
     are_row_numbers = data.ids == [str(i) for i in range(len(data.ids))]
     return {
         "n": len(data.ids),
@@ -43,8 +44,7 @@ def payload(
         "colours": [colour.packed(pack) for colour in colours(result, max_values)],
         "layers": _layers(result, pack),
         "texts": texts(result),
-        "nearest": _nearest(result, pack),
-        "matrices": _matrices(result, pack),
+        "nearest": {"k": nearest.shape[1], "rows": pack(nearest, np.uint32)},
         "sprites": _sprites(result, pack),
     }
 
@@ -124,42 +124,6 @@ def notes_on_map(result: Perception) -> list[str]:
     return notes
 
 
-def _nearest(result: Perception, pack: Pack) -> dict[str, Any]:
-    smoothing = result.smoothing
-    is_complete = len(smoothing.rows) == len(smoothing.nearest_sampled)
-    return {
-        "k": smoothing.nearest_smoothed.shape[1],
-        "kBefore": smoothing.nearest.shape[1],
-        "rows": None if is_complete else pack(smoothing.rows, np.uint32),
-        "nearestSampled": None if is_complete else pack(smoothing.nearest_sampled, np.uint32),
-        "before": pack(smoothing.nearest, np.uint32),
-        "after": pack(smoothing.nearest_smoothed, np.uint32),
-        "steps": smoothing.steps.tolist(),
-        "chosen": int(np.argmin(np.abs(smoothing.steps - np.nan_to_num(smoothing.t)))),
-        "bySteps": [pack(lists, np.uint32) for lists in smoothing.nearest_by_steps],
-    }
-
-
-def _matrices(result: Perception, pack: Pack) -> dict[str, Any]:
-    smoothing = result.smoothing
-    before, after = map(brightness, (smoothing.matrix_before, smoothing.matrix_after))
-    return {
-        "size": len(smoothing.shown),
-        "clusters": pack(result.labels[smoothing.shown] + 1, np.uint32),
-        "before": pack(before, np.uint8),
-        "after": pack(after, np.uint8),
-    }
-
-
-def brightness(matrix: np.ndarray) -> np.ndarray:
-    """Similarities as levels from 0 to 255 on a logarithmic scale that starts at the median pair."""
-    pairs = matrix[~np.eye(len(matrix), dtype=bool)]
-    with np.errstate(divide="ignore"):
-        logs = np.log10(np.clip(matrix, 0.0, 1.0))
-        darkest = np.clip(np.log10(np.median(pairs)), -30.0, -0.5)
-    return np.round(255 * np.clip(1.0 - logs / darkest, 0.0, 1.0))
-
-
 def _sprites(result: Perception, pack: Pack) -> dict[str, Any] | None:
     """Thumbnails of the rows on one sheet; only of listed rows where there are too many."""
     images = result.data.images
@@ -184,8 +148,12 @@ def _sprites(result: Perception, pack: Pack) -> dict[str, Any] | None:
 
 
 def _listed_rows(result: Perception) -> np.ndarray:
+    """The rows that the page lists, then a sample of the others."""
     picked = [result.exemplars.noise]
     for cluster in result.exemplars.clusters:
         picked += [cluster["typical"], cluster["atypical"]]
     listed = np.unique(np.concatenate([np.asarray(rows, dtype=np.int64) for rows in picked]))
-    return np.concatenate([listed, np.setdiff1d(result.smoothing.rows, listed)])
+    sampled = sampled_rows(
+        len(result.labels), result.parameters["sample"], result.parameters["random_state"]
+    )
+    return np.concatenate([listed, np.setdiff1d(sampled, listed)])

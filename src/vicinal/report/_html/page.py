@@ -27,8 +27,6 @@ STEPS_BY_SECTION = {
     "agreement": CLUSTERING,
     "noise": CLUSTERING,
     "rows": (*CLUSTERING, "typical and atypical rows"),
-    "similarity": ("smoothing",),
-    "graphs": ("graphs compared",),
     "neighbours": ("neighbour structure",),
     "labels": ("scores against labels",),
 }
@@ -42,18 +40,20 @@ SCRIPTS = (
     "summary.js",
     "names.js",
     "rows.js",
-    "matrices.js",
     "pointers.js",
-    "messages.js",
     "report.js",
 )
 # Characters of a page that is shown in a notebook, which stores it.
 MAX_INLINE_SIZE = 1_000_000
+# Tables of more rows have longer pages, so that making the page would only take time.
+MAX_INLINE_ROWS = 15_000
 # Without a base, links to sections would resolve against the address of the notebook.
-INLINE_BASE = Html('<base href="about:srcdoc">\n')
+BASE = '<base href="about:srcdoc">'
+# Scripts of the page run, but cannot reach the notebook; selected rows can be exported.
+SANDBOX = "allow-scripts allow-downloads"
 FULL_REPORT = (
-    '<section id="full"><p>The map and the similarity matrices of this table are too large to show '
-    'here. Write the full report with <code>to_html("report.html")</code>.</p></section>'
+    '<section id="full"><p>The map of this table is too large to show here. Write the full report with '
+    '<code>to_html("report.html")</code>, or open it with <code>vicinal.report.explore</code>.</p></section>'
 )
 # Anchor, name in the navigation, and content.
 Section: TypeAlias = tuple[str, str, Html]
@@ -62,47 +62,40 @@ Section: TypeAlias = tuple[str, str, Html]
 def render(
     result: Perception,
     *,
-    base: str = "",
     pack: Pack = in_base64,
     max_values: int | None = None,
     requests: str = "'none'",
-    in_widget: bool = False,
 ) -> str:
     """The whole page.
 
-    ``base`` is markup for the head; ``pack`` and ``max_values`` are those of the data; ``requests`` is
-    where the page may fetch data from, as a source of a content security policy. With ``in_widget``, the page
-    exchanges the selection with the notebook around it.
+    ``pack`` and ``max_values`` are those of the data; ``requests`` is where the page may fetch data from, as
+    a source of a content security policy.
     """
     page_sections = [("map", "Map", template_file("map.html")), *_sections(result)]
     # "</script>" in the data would end the script element.
-    content = payload(result, pack, max_values) | {"inWidget": in_widget}
-    data = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    data = json.dumps(payload(result, pack, max_values), separators=(",", ":"), allow_nan=False)
     return _fill(
         result,
         page_sections,
-        base=base,
         data=data.replace("<", "\\u003c"),
-        script="\n".join(['\n"use strict";', *map(template_file, SCRIPTS)]),
+        script=page_script(),
         requests=requests,
     )
 
 
 def render_inline(result: Perception) -> str:
-    """An iframe with the page for notebooks; the page of a large table has no map and no matrices."""
-    page = render(result, base=INLINE_BASE)
-    if len(page) > MAX_INLINE_SIZE:
-        small_sections = [entry for entry in _sections(result) if entry[0] != "similarity"]
-        page = _fill(
-            result, [("full", "Full report", Html(FULL_REPORT)), *small_sections], base=INLINE_BASE
-        )
+    """An iframe with the page for notebooks; the page of a large table has no map."""
+    page = render(result) if len(result.labels) <= MAX_INLINE_ROWS else None
+    if page is None or len(page) > MAX_INLINE_SIZE:
+        page = _fill(result, [("full", "Full report", Html(FULL_REPORT)), *_sections(result)])
     return in_frame(page, f"Report on {title(result)}")
 
 
 def in_frame(page: str, label: str) -> str:
-    """An iframe with a page."""
+    """An iframe with a page, whose scripts cannot reach the page around it."""
+    page = page.replace("<head>\n", f"<head>\n{BASE}\n", 1)
     return (
-        f'<iframe srcdoc="{escape(page)}" title="{text(label)}" '
+        f'<iframe srcdoc="{escape(page, quote=True)}" title="{text(label)}" sandbox="{SANDBOX}" '
         'style="width:100%;height:720px;border:1px solid #8884;border-radius:8px"></iframe>'
     )
 
@@ -113,8 +106,6 @@ def _sections(result: Perception) -> list[Section]:
         ("clusters", "Clusters", sections.clusters(result)),
         ("rows", "Rows", sections.exemplars(result)),
         ("noise", "Noise", sections.noise(result)),
-        ("similarity", "Similarity", sections.similarity(result)),
-        ("graphs", "Graphs", appendix.graphs(result)),
         ("neighbours", "Neighbours", appendix.neighbours(result)),
         ("columns", "Columns", appendix.columns(result)),
         ("reproduce", "Reproduce", appendix.reproduce(result)),
@@ -135,7 +126,6 @@ def _fill(
     result: Perception,
     page_sections: list[Section],
     *,
-    base: str,
     data: str = "null",
     script: str = "",
     requests: str = "'none'",
@@ -145,7 +135,6 @@ def _fill(
         title=title(result),
         name=result.origin.title,
         glance=sections.glance(result),
-        base=base,
         data=data,
         script=script,
         requests=requests,
@@ -158,7 +147,6 @@ def fill_page(
     title: str,
     name: str,
     glance: Html,
-    base: str = "",
     data: str = "null",
     script: str = "",
     requests: str = "'none'",
@@ -169,8 +157,7 @@ def fill_page(
         title=text(title),
         name=text(name),
         version=text(__version__),
-        base=base,
-        policy=text(_policy(script, requests)),
+        policy=text(page_policy(script, requests)),
         style=template_file("report.css"),
         navigation=links,
         glance=glance,
@@ -180,7 +167,12 @@ def fill_page(
     )
 
 
-def _policy(script: str, requests: str) -> str:
+def page_script() -> str:
+    """The one script of all pages with a map."""
+    return "\n".join(['\n"use strict";', *map(template_file, SCRIPTS)])
+
+
+def page_policy(script: str, requests: str) -> str:
     """Content security policy: no script but that of the page runs, and no request goes anywhere else."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (

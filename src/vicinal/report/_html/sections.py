@@ -1,4 +1,4 @@
-"""Sections of the report about the findings: clusters, noise, exemplars and similarities."""
+"""Sections of the report about the findings: clusters, noise and exemplars."""
 
 from __future__ import annotations
 
@@ -187,44 +187,3 @@ def _picture_list(picked: Record, ids: Sequence[str]) -> Html:
         if picked[kind]
     ]
     return Html(f"<dl>{''.join(lists)}</dl>")
-
-
-def similarity(result: Perception) -> Html:
-    """Similarity matrices before and after smoothing."""
-    smoothing = result.smoothing
-    canvas = '<canvas class="matrix" data-matrix="{}" role="img" aria-label="{}"></canvas>'
-    n_rows = len(smoothing.rows)
-    figures = [
-        figure(
-            canvas.format("before", "similarity matrix before smoothing"),
-            f"Similarities of {len(smoothing.shown):,} rows before smoothing (kernel of the distance), "
-            "sorted by cluster (coloured edge). Bright blocks are clusters. The colour scale is "
-            "logarithmic and starts at the median of all pairs.",
-        ),
-        figure(
-            canvas.format("after", "similarity matrix after smoothing"),
-            f"The same rows after {smoothing.t:,.0f} steps of self-smoothing, which spreads similarity "
-            "along dense regions: blocks fill up and links between them fade.",
-        ),
-    ]
-    if len(smoothing.t_curve) > 1:
-        chart = line_chart(
-            [Curve("correlation", *smoothing.t_curve.T)],
-            "steps",
-            "correlation",
-            mark=smoothing.t,
-            level=0.0,
-            log_x=True,
-        )
-        caption = (
-            "Choice of the number of steps: smoothing stops where the probability of returning to the "
-            "start no longer correlates with the local density (the curve crosses 0)."
-        )
-        figures.append(figure(chart, caption))
-    sampled = "" if n_rows == len(result.labels) else f" Computed on a sample of {n_rows:,} rows."
-    note = (
-        f"Of the {smoothing.before.shape[1]} nearest rows, {smoothing.same_before:.1%} are in the same "
-        f"cluster before smoothing and {smoothing.same_after:.1%} after.{sampled}"
-    )
-    heading = "Similarity before and after smoothing"
-    return section("similarity", heading, paragraph(note), side_by_side(*figures))

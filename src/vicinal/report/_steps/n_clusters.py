@@ -16,8 +16,8 @@ from vicinal.cluster._evidence_result import expand_to_rows
 from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.graphs._build.duplicates import find_duplicates
-from vicinal.report._shared_inputs import SharedInputs
-from vicinal.report._steps.graph_comparison import jittered
+from vicinal.graphs._build.jitter import perturbed_replicates
+from vicinal.report._shared_inputs import SharedInputs, sampled_rows
 
 # Explanation by the kind of evidence that the number was chosen from.
 REASONS = {
@@ -26,9 +26,8 @@ REASONS = {
     "none": "neither densities nor communities differ from chance in one cluster",
 }
 MAX_STABILITY_CLUSTERS = 10
-N_REPLICATES = 4
-# More noise than for the graphs: clusters should be stable where single edges need not be.
-NOISE = 0.4
+# Noise in units of the mean distance to five neighbours.
+N_REPLICATES, NOISE, N_LOCAL_NEIGHBORS = 4, 0.4, 5
 # Maximum number of rows that are clustered repeatedly.
 MAX_STABILITY_ROWS = 1000
 
@@ -76,11 +75,8 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
             requested,
             f"{requested} requested (automatic choice: {chosen}, because {why})",
         )
-    rows = inputs.sample_points[:MAX_STABILITY_ROWS]
-    if len(inputs.sample) > MAX_STABILITY_ROWS:
-        rng = np.random.default_rng(inputs.seed)
-        sampled = rng.choice(len(inputs.sample), MAX_STABILITY_ROWS, replace=False)
-        rows = inputs.sample_points[np.sort(sampled)]
+    rows = inputs.points[inputs.sample]
+    rows = rows[sampled_rows(len(rows), MAX_STABILITY_ROWS, inputs.seed)]
     rows = rows[find_duplicates(rows).representative]
     # A small sample cannot be split into as many clusters as the whole table.
     max_clusters = len(rows) // 3
@@ -149,7 +145,7 @@ def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInpu
     if not candidates:
         return np.empty((0, 2))
     k = min(inputs.context, len(rows) - 1)
-    replicates = [rows, *jittered(rows, N_REPLICATES, NOISE, inputs)]
+    replicates = [rows, *_perturbed(rows, inputs)]
     title = "stability" if inputs.verbose > 0 else None
     labels = []
     with progress_bar(len(replicates), title) as bar:
@@ -169,6 +165,15 @@ def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInpu
         for i, n_clusters in enumerate(candidates)
     ]
     return np.array(curve).reshape(-1, 2)
+
+
+def _perturbed(rows: np.ndarray, inputs: SharedInputs) -> list[np.ndarray]:
+    """Copies of the rows, moved by a fraction of the distance to their neighbours."""
+    n_neighbors = min(N_LOCAL_NEIGHBORS, len(rows) - 1)
+    replicates = perturbed_replicates(
+        rows, "euclidean", N_REPLICATES, NOISE, n_neighbors, inputs.seed, inputs.n_jobs
+    )
+    return [replicates.make(i) for i in range(N_REPLICATES)]
 
 
 def agreement(a: np.ndarray, b: np.ndarray) -> float:

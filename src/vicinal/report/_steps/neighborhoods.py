@@ -1,4 +1,4 @@
-"""Neighbour structure: intrinsic dimension, hubs and duplicates."""
+"""Neighbour structure: nearest rows, intrinsic dimension, hubs and duplicates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vicinal.neighbors._intrinsic_dimension import (
 )
 from vicinal.report._shared_inputs import N_NEIGHBORS, SharedInputs
 
-N_HUBS = 5
+N_HUBS, N_NEAREST = 5, 8
 
 
 class Neighborhoods(NamedTuple):
@@ -26,6 +26,8 @@ class Neighborhoods(NamedTuple):
         Numbers of neighbours, and the maximum likelihood estimate with each.
     dimension_two_nearest : float
         TwoNN estimate; NaN where the first two neighbours of most rows are equally far, as on a grid.
+    nearest : ndarray of int (n, 8)
+        Nearest rows of every row, nearest first; of equal rows, only the first.
     occurrences : ndarray of int (n,)
         Number of 10-neighbour lists that contain a row; duplicates count as one row.
     skewness : float
@@ -45,6 +47,7 @@ class Neighborhoods(NamedTuple):
     dimension: float
     dimension_curve: np.ndarray
     dimension_two_nearest: float
+    nearest: np.ndarray
     occurrences: np.ndarray
     skewness: float
     n_orphans: int
@@ -55,7 +58,7 @@ class Neighborhoods(NamedTuple):
 
 
 def find_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
-    """Compute dimension, hubs and duplicates."""
+    """Compute nearest rows, dimension, hubs and duplicates."""
     indices, distances = inputs.neighbors
     max_k = indices.shape[1] - 1
     ks = np.unique(np.clip([5, N_NEIGHBORS, 15, 20], 3, max_k))
@@ -71,6 +74,7 @@ def find_neighborhoods(inputs: SharedInputs) -> Neighborhoods:
         else float("nan"),
         dimension_curve=curve,
         dimension_two_nearest=two_nearest_dimension(distances[:, 1:3]),
+        nearest=representative[indices[:, 1 : N_NEAREST + 1]][group],
         occurrences=occurrences,
         skewness=_skewness(occurrences),
         n_orphans=int(np.count_nonzero(occurrences == 0)),

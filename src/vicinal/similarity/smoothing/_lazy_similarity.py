@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal._core.memory import free_memory, require_memory
+from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import normalized_affinity, transition
 from vicinal.similarity.smoothing._locality import NodeOrder, local_order, reordered
@@ -41,7 +42,7 @@ DENSE_SPEEDUP = 60
 MAX_FAST_OPERATIONS = 1e9
 
 
-class SmoothedSimilarity:
+class SmoothedSimilarity(Stamped):
     """Self-normalised similarities after t steps, computed on demand.
 
     Attributes

@@ -27,7 +27,6 @@ function afterNaming() {
   renameChips();
   showColour();
   showSummary();
-  tell();
 }
 
 // All names, with the number of clusters of their layer.
@@ -100,20 +99,30 @@ function csvRecords(text) {
 }
 
 function checkedRows(rows) {
+  if (!Array.isArray(rows)) throw new Error("it has no list of rows");
   const valid = rows.every((row) => Number.isInteger(row) && row >= 0 && row < data.n);
   if (!valid) throw new Error(`a row number is not one of this table, which has ${count(data.n, "row")}`);
   return rows;
 }
 
+// Layer, code and name of each given name.
+function checkedNames(given) {
+  const valid = Array.isArray(given) && given.every((entry) => entry !== null && typeof entry === "object" && typeof entry.name === "string");
+  if (!valid) throw new Error("its names are not a list of clusters with names");
+  const entries = given.map(({ clusters: number, cluster, name }) => [data.layers.numbers.indexOf(number), cluster + 1, name]);
+  const known = entries.every(([layer, code]) => layer >= 0 && Number.isInteger(code) && code > 0 && code <= clusters.names.length);
+  if (!known) throw new Error("it names clusters that this table does not have");
+  return entries;
+}
+
+// The page changes only after all of the file has been checked.
 function loadJson(text) {
   const content = JSON.parse(text);
   if (content === null || content.format !== FORMAT) throw new Error("it is not a selection that this page exported");
   if (content.version !== VERSION) throw new Error(`its version is ${content.version}, this page reads version ${VERSION}`);
   if (content.n !== data.n) throw new Error(`it belongs to a table of ${content.n} rows, this one has ${data.n}`);
   const rows = checkedRows(content.rows);
-  const given = content.names.map(({ clusters: number, cluster, name }) => [data.layers.numbers.indexOf(number), cluster + 1, name]);
-  const valid = given.every(([layer, code]) => layer >= 0 && Number.isInteger(code) && code > 0 && code <= clusters.names.length);
-  if (!valid) throw new Error("it names clusters that this table does not have");
+  const given = checkedNames(content.names);
   names.clear();
   for (const entry of given) setName(...entry);
   const layer = data.layers.numbers.indexOf(content.clusters);

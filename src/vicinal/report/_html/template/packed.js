@@ -13,14 +13,12 @@ function unpack(text, ArrayType) {
 
 // Addresses of arrays anywhere in the data. Names and texts of the table cannot be mistaken for addresses: only
 // the entries that hold arrays are visited.
-function addressesOf({ maps, colours, layers, nearest, matrices, sprites }) {
+function addressesOf({ maps, colours, layers, nearest, sprites }) {
   const sources = [
     ...maps.flatMap((map) => [map.x, map.y]),
     ...colours.map((colour) => colour.codes || colour.values),
     ...layers.codes,
-    ...nearest.bySteps,
-    ...["rows", "nearestSampled", "before", "after"].map((name) => nearest[name]),
-    ...["clusters", "before", "after"].map((name) => matrices[name]),
+    nearest.rows,
     sprites && sprites.rows,
   ];
   return sources.filter((source) => source && source.startsWith(ADDRESS));
@@ -44,11 +42,7 @@ function unpackAll() {
     else colour.values = unpack(colour.values, colour.bytes === 4 ? Float32Array : Float64Array);
   }
   data.layers.codes = data.layers.codes.map((codes) => unpack(codes, UNSIGNED[data.layers.bytes]));
-  const nearest = data.nearest;
-  for (const name of ["rows", "nearestSampled", "before", "after"]) {
-    if (nearest[name]) nearest[name] = unpack(nearest[name], Uint32Array);
-  }
-  nearest.bySteps = nearest.bySteps.map((lists) => unpack(lists, Uint32Array));
+  data.nearest.rows = unpack(data.nearest.rows, Uint32Array);
   const sprites = data.sprites;
   if (sprites && sprites.rows) {
     sprites.positions = new Map();

@@ -57,22 +57,13 @@ function setLayer(layer) {
   if (scatter.selected !== undefined) selectRow(scatter.selected);
 }
 
-function initSliders() {
-  const { layers, nearest } = data;
+function initLayers() {
+  const { layers } = data;
   state.layer = layers.reported;
   byId("layer-text").textContent = `${layers.numbers[layers.reported]} (reported)`;
   Object.assign(byId("layer"), { min: 0, max: layers.numbers.length - 1, value: layers.reported });
   byId("layer-control").hidden = layers.numbers.length < 2;
   byId("layer").oninput = (event) => setLayer(Number(event.target.value));
-  Object.assign(byId("steps"), { min: 0, max: nearest.steps.length - 1, value: nearest.chosen });
-  byId("steps-control").hidden = nearest.steps.length < 2;
-  byId("steps").oninput = () => {
-    byId("steps-text").textContent = stepsText();
-    byId("steps").setAttribute("aria-valuetext", stepsText());
-    if (scatter.selected !== undefined) selectRow(scatter.selected);
-  };
-  byId("steps-text").textContent = stepsText();
-  byId("steps").setAttribute("aria-valuetext", stepsText());
 }
 
 function initControls() {
@@ -117,7 +108,6 @@ function initControls() {
     const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
     document.documentElement.dataset.theme = dark ? "light" : "dark";
     showColour();
-    drawMatrices();
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showColour);
 }
@@ -145,15 +135,13 @@ function start() {
   unpackAll();
   scatter = new Scatter(byId("scatter"), data.n);
   initControls();
-  initSliders();
+  initLayers();
   showColour();
   showMap();
   showFilterInputs();
   showNameInputs();
   initRowButtons();
   followPointers();
-  drawMatrices();
-  listen();
   document.documentElement.dataset.ready = "true";
 }
 

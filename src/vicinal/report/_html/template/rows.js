@@ -1,31 +1,4 @@
-// The panel of one row: its own values, and its nearest rows before and after smoothing.
-
-function rowList(rows, others) {
-  const items = Array.from(rows, (row) => {
-    const tag = !others || others.includes(row) ? null : create("span", { className: "new", textContent: "only here" });
-    return create("li", {}, pictureOf(row, 24), rowButton(row), chipOf(row), tag);
-  });
-  return create("ol", {}, ...items);
-}
-
-// Nearest rows after the chosen number of steps. Other numbers than the automatic one are known for sampled rows.
-function smoothedRows(row) {
-  const { k, nearestSampled, after, bySteps, chosen } = data.nearest;
-  const step = Number(byId("steps").value);
-  if (step === chosen) return after.subarray(row * k, (row + 1) * k);
-  const position = nearestSampled ? nearestSampled[row] : row;
-  return bySteps[step].subarray(position * k, (position + 1) * k);
-}
-
-function smoothedNote(row) {
-  const { rows, nearestSampled, chosen } = data.nearest;
-  if (!rows) return null;
-  const sampledRow = rows[nearestSampled[row]];
-  const borrowed = Number(byId("steps").value) !== chosen && sampledRow !== row;
-  const from = borrowed ? `; this list is that of ${idOf(sampledRow)}, the nearest of them` : "";
-  const textContent = `Among a sample of ${rows.length.toLocaleString("en")} rows${from}.`;
-  return create("p", { className: "hint", textContent });
-}
+// The panel of one row: its own values, and its nearest rows.
 
 function valueTable(row) {
   const columns = data.colours.slice(1);
@@ -34,32 +7,18 @@ function valueTable(row) {
   return create("table", {}, create("tbody", {}, ...cells, ...texts));
 }
 
-function stepsText() {
-  const step = Number(byId("steps").value);
-  return `${count(data.nearest.steps[step], "step")}${step === data.nearest.chosen ? " (automatic)" : ""}`;
-}
-
 function selectRow(row) {
-  const { kBefore, before: lists, rows } = data.nearest;
-  const before = lists.subarray(row * kBefore, (row + 1) * kBefore);
-  const after = smoothedRows(row);
-  const comparable = !rows;
+  const { k, rows } = data.nearest;
+  const nearest = rows.subarray(row * k, (row + 1) * k);
   byId("row").replaceChildren(
     pictureOf(row, 64) || "",
     create("h3", { textContent: idOf(row) }),
     chipOf(row),
     create("details", { open: innerWidth > 900 }, create("summary", { textContent: "Values" }), valueTable(row)),
-    create("h4", { textContent: "Nearest by distance" }),
-    rowList(before, comparable && after),
-    create("h4", { textContent: `Nearest after smoothing, ${stepsText()}` }),
-    smoothedNote(row) || "",
-    rowList(after, comparable && before),
+    create("h4", { textContent: "Nearest rows" }),
+    create("ol", {}, ...Array.from(nearest, (r) => create("li", {}, pictureOf(r, 24), rowButton(r), chipOf(r)))),
   );
-  const links = [
-    ...Array.from(before, (r) => ({ row: r, kind: "before" })),
-    ...Array.from(after, (r) => ({ row: r, kind: "after" })),
-  ];
-  scatter.select(row, links);
+  scatter.select(row, nearest);
 }
 
 function showTip(row, px, py) {

@@ -275,7 +275,7 @@ class Scatter {
     }
   }
 
-  // Links from the selected row: dashed to its neighbours before smoothing, solid to those after.
+  // Links from the selected row to its nearest rows.
   drawOverlay() {
     const context = this.overlay.getContext("2d");
     context.setTransform(this.pixelRatio, 0, 0, this.pixelRatio, 0, 0);
@@ -286,16 +286,14 @@ class Scatter {
     const ink = styleColour("--ink");
     const ring = this.pointSize() / 2 + 3;
     context.strokeStyle = ink;
-    for (const { row, kind } of this.links) {
+    for (const row of this.links) {
       const to = this.pixelOf(row);
       context.globalAlpha = 0.55;
       context.lineWidth = 1.2;
-      context.setLineDash(kind === "before" ? [4, 4] : []);
       context.beginPath();
       context.moveTo(...from);
       context.lineTo(...to);
       context.stroke();
-      context.setLineDash([]);
       context.beginPath();
       context.arc(...to, ring - 1, 0, 7);
       context.stroke();

@@ -26,7 +26,6 @@ function setSelection(mask) {
   state.selected = mask && mask.includes(1) ? mask : null;
   showColour();
   showSummary();
-  tell();
 }
 
 function passes(filter, row) {

@@ -1,1 +1,0 @@
-"""Studies that repeat the experiments of papers; run them with `vicinal reproduce`."""

@@ -1,0 +1,1 @@
+"""Studies that repeat the experiments of papers; ``python -m studies`` lists them."""
