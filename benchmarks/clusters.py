@@ -118,11 +118,10 @@ def _perceive(X: np.ndarray) -> np.ndarray:
     from vicinal.report._preprocessing import prepare, raw_table
     from vicinal.report._shared_inputs import SharedInputs
     from vicinal.report._steps.clusters import find_clusters
-    from vicinal.report._steps.n_clusters import automatic_number
 
     data = prepare(raw_table(X, None, None, None), "none")
     inputs = SharedInputs(data.points, 50, 0, -1, 0)
-    inputs.n_clusters = automatic_number(inputs)[0]
+    inputs.n_clusters = inputs.evidence.n_clusters
     return find_clusters(inputs, data, inputs.n_clusters).labels
 
 

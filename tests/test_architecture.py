@@ -24,6 +24,7 @@ LAYERS = [
     {"metrics"},
     {"rank"},
     {"codes"},
+    {"evidence"},
     {"cluster", "duplicates", "embed", "outliers", "semi_supervised", "segmentation"},
     {"plot", "tl"},
     {"report"},

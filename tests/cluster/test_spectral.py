@@ -17,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from vicinal import Graph, SpectralClustering, graphs
 from vicinal._base.row_assignment import assign_rows, unit_rows
 from vicinal.cluster import spectral_labels
-from vicinal.cluster._eigengap import MIN_EIGENGAP, n_clusters_by_gap, relative_gaps
 from vicinal.datasets import make_spirals, make_two_moons
+from vicinal.evidence.constants import MIN_GAP
+from vicinal.evidence.gaps import n_clusters_by_gap, relative_gaps
 
 DATA = os.environ.get("VICINAL_DATA")
 WAYS = [("njw", "kmeans"), ("njw", "discretize"), ("ncut", "kmeans"), ("ncut", "discretize")]
@@ -102,7 +103,7 @@ def test_number_of_clusters_is_found(n_clusters):
     assert model.n_clusters_ == n_clusters
     assert same_partition(model.labels_, truth)
     assert len(model.eigengaps_) == 20
-    assert model.eigengaps_[0] == MIN_EIGENGAP
+    assert model.eigengaps_[0] == MIN_GAP
     assert int(np.argmax(model.eigengaps_)) + 1 == n_clusters
 
 

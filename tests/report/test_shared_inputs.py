@@ -1,12 +1,10 @@
-"""Inputs that steps share: a sample for eigengaps, and what is freed."""
+"""Inputs that steps share, and what is freed."""
 
 import numpy as np
 import pytest
 
 from vicinal import SpectralClustering, graphs, perceive
-from vicinal.cluster import _density_views, _number
 from vicinal.datasets import make_two_moons
-from vicinal.report import _shared_inputs
 from vicinal.report._shared_inputs import N_FINER, SharedInputs
 from vicinal.report._steps.clusters import _tree_labels
 from vicinal.report._steps.n_clusters import count_clusters
@@ -17,36 +15,12 @@ def moons():
     return make_two_moons(400, noise=0.05, random_state=0)
 
 
-@pytest.fixture
-def sampled(monkeypatch):
-    """More than 300 rows are many."""
-    for module in (_density_views, _shared_inputs, _number):
-        monkeypatch.setattr(module, "MAX_POINTS", 300)
-
-
-@pytest.mark.usefixtures("sampled")
-def test_eigengaps_of_many_rows_are_those_of_a_sample(moons, tmp_path):
-    X, arm = moons
-    result = perceive(X, labels=arm, sample=100)
-    assert not result.failures
-    assert (result.n_clusters, result.count.n_gap_rows) == (2, 300)
-    result.to_html(tmp_path / "report.html")
-    assert "on a sample of 300 rows" in (tmp_path / "report.html").read_text()
-    assert result.layers.numbers.max() > 2
-
-
-@pytest.mark.usefixtures("sampled")
-def test_eigenpairs_of_many_rows_are_those_of_the_clusters_and_finer_layers(moons):
+def test_eigenpairs_are_those_of_the_clusters_and_finer_layers(moons):
     inputs = SharedInputs(moons[0], 100, 0, 1, 0)
     count = count_clusters(inputs, "auto")
-    assert len(inputs.spectrum.pairs.values) == max(count.n_clusters + N_FINER, 5)
+    assert count.n_clusters == 2
+    assert len(inputs.spectrum.pairs.values) == count.n_clusters + N_FINER
     assert len(inputs.tree_pairs.values) == 3
-
-
-def test_eigengaps_of_fewer_rows_are_those_of_all(moons):
-    inputs = SharedInputs(moons[0], 100, 0, 1, 0)
-    assert count_clusters(inputs, "auto").n_gap_rows == 400
-    assert inputs.compared is inputs
 
 
 @pytest.mark.parametrize("n_clusters", [1, 2, 7, 40])

@@ -11,11 +11,10 @@ from vicinal._core.chunked import in_memory
 from vicinal._core.options import seed_from
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
-from vicinal.cluster._communities import louvain, modularity
-from vicinal.cluster._density_views import MAX_POINTS
-from vicinal.cluster._evidence import estimate_clusters
-from vicinal.cluster._evidence_result import ClusterEvidence, Layer
-from vicinal.cluster._number import MIN_CANDIDATES, number_by_sample
+from vicinal.evidence.communities import louvain, modularity
+from vicinal.evidence.constants import MIN_CANDIDATES
+from vicinal.evidence.decision import estimate_clusters
+from vicinal.evidence.result import ClusterEvidence, Layer
 from vicinal.neighbors._coordinates import coordinates_of
 from vicinal.neighbors._directions import as_directions
 from vicinal.neighbors.metric import as_metric
@@ -69,32 +68,24 @@ class AutomaticClusters:
         """Estimate and store the evidence of `points_to_choose_by`; None without enough points."""
         self._without_evidence()
         evidence = None if points is None else estimate_clusters(points, n_jobs=n_jobs)
-        self.evidence_left_out_ = () if evidence and evidence.prominence else OF_POINTS
+        self.evidence_left_out_ = () if evidence and len(evidence.gaps) else OF_POINTS
         if evidence is None or self.evidence_left_out_:
             return None
         self.cluster_evidence_ = evidence
         self.cluster_layers_ = evidence.layers
         return evidence
 
-    def _max_candidates(self, evidence: ClusterEvidence | None, weights: MatrixLike | None) -> int:
-        """Number of clusters up to which eigengaps are compared."""
-        limit = self.max_clusters
-        if isinstance(limit, str):
-            limit = n_candidates(evidence, weights)
-        return max(limit, evidence.n_clusters if evidence else 1)
+    def _max_candidates(self, weights: MatrixLike | None) -> int:
+        """Number of clusters up to which eigengaps are compared without evidence of points.
 
-    def _number_by_sample(
-        self,
-        evidence: ClusterEvidence | None,
-        points: np.ndarray | None,
-        n_gaps: int,
-        is_contextual: bool = False,
-    ) -> tuple[int, np.ndarray] | None:
-        """The number of clusters and its eigengaps by a sample of many points; None for fewer."""
-        if evidence is None or points is None or len(points) <= MAX_POINTS:
-            return None
-        seed = self._assignment_seed()
-        return number_by_sample(evidence, points, n_gaps, seed, self.n_jobs, is_contextual)
+        "auto" is the number of communities, of which separate clusters have at least one each.
+        """
+        if not isinstance(self.max_clusters, str):
+            return self.max_clusters
+        if weights is None:
+            return MIN_CANDIDATES
+        communities = louvain(sparse.csr_array(weights)).levels[-1]
+        return max(MIN_CANDIDATES, int(communities.max()) + 1)
 
 
 def points_to_choose_by(graph: Graph) -> np.ndarray | None:
@@ -129,27 +120,11 @@ def check_max_clusters(max_clusters: int | str) -> None:
         check_count(max_clusters, "max_clusters")
 
 
-def n_candidates(evidence: ClusterEvidence | None, weights: MatrixLike | None) -> int:
-    """Number of clusters up to which eigengaps are compared, by the data.
+def is_evidence_better(evidence: ClusterEvidence, labels: np.ndarray, weights: MatrixLike) -> bool:
+    """Whether the clusters of the evidence separate nodes better than as many clusters by eigenvectors.
 
-    It is the number found by the evidence or, without evidence, the number of communities, of which separate
-    clusters have at least one each; but at least `MIN_CANDIDATES`.
-    """
-    if evidence is not None:
-        return max(MIN_CANDIDATES, evidence.n_clusters)
-    if weights is None:
-        return MIN_CANDIDATES
-    communities = louvain(sparse.csr_array(weights)).levels[-1]
-    return max(MIN_CANDIDATES, int(communities.max()) + 1)
-
-
-def are_communities_better(
-    evidence: ClusterEvidence, labels: np.ndarray, weights: MatrixLike
-) -> bool:
-    """Whether communities of the evidence separate nodes better than as many clusters by eigenvectors.
-
-    Both are compared by their modularity in the graph that the eigenvectors belong to. In many dimensions,
-    where clusters have no eigengap, k-means on eigenvectors often splits a large cluster and merges others.
+    Both are compared by their modularity in the graph that the eigenvectors belong to. Where clusters have
+    no eigengap, k-means on eigenvectors often splits a large cluster and merges others.
 
     Parameters
     ----------
@@ -160,16 +135,16 @@ def are_communities_better(
     weights : sparse or dense matrix (n, n)
         Symmetric affinities of the nodes.
     """
-    if evidence.source != "communities":
+    kept = np.flatnonzero((labels >= 0) & ~evidence.noise.is_noise)
+    if not len(kept) or evidence.n_clusters == 1:
         return False
-    kept = np.flatnonzero(labels >= 0)
-    communities = evidence.labels[kept]
-    if len(np.unique(communities)) != labels.max() + 1:
+    own = evidence.labels[kept]
+    if len(np.unique(own)) != labels.max() + 1:
         return False
     among = sparse.csr_array(weights)
     if len(kept) < len(labels):
         among = sparse.csr_array(among[kept][:, kept])
-    return modularity(among, communities) > modularity(among, labels[kept])
+    return modularity(among, own) > modularity(among, labels[kept])
 
 
 def membership(

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
-from vicinal.cluster._density_mixture import MIN_SEPARATION
-from vicinal.cluster._noise_evidence import MAX_FRACTION
 from vicinal.cluster._normal_mixture import normal_mixture
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.laplacians import walk_matrix
 from vicinal.operators.stationary import edge_weights
 
 if TYPE_CHECKING:
-    from vicinal.cluster._evidence_result import ClusterEvidence
+    from vicinal.evidence.result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 MAX_SAMPLE_SIZE = 50_000
@@ -31,9 +29,6 @@ MIN_VALLEY = 4.0
 # Maximum ratio of the typical norm of noise to that of the other points. Half-cylinders in noise have at most
 # 0.14; the norms of points on a line form two modes with a ratio of at least 0.24 without any noise.
 MAX_NORM_RATIO = 0.2
-# Norms show noise that densities miss if the data are curves or surfaces: there, a point of a cluster that is
-# in no context by chance is rare. In more dimensions it is common, and in fewer points two modes are.
-MAX_DIMENSION_FOR_NORMS, MIN_POINTS_FOR_NORMS = 2.5, 150
 # Minimum fraction of points in a lower mode without a valley for a warning; the edges of most clean clusters
 # form a smaller one.
 MIN_DOUBTFUL_FRACTION = 0.25
@@ -97,8 +92,7 @@ def detect_noise(
     """Split of the norms, and which nodes are noise: by their densities if there is evidence, else by norms.
 
     Densities decide where they are known: in many dimensions, the nodes near the origin include those that
-    are in no context by chance. Around curves and surfaces these are rare; if densities show no noise there,
-    norms decide.
+    are in no context by chance.
     """
     split = split_norms(norms)
     if split.threshold > 0:
@@ -107,23 +101,9 @@ def detect_noise(
         visited_only = split_norms(norms[visited(digraph, beta)])
         split = split if visited_only.threshold > 0 else visited_only
     is_near = norms < split.threshold
-    if evidence is None or _is_noise_by_norms(is_near, evidence):
+    if evidence is None:
         return split, is_near
     return split._replace(threshold=0.0), evidence.noise.is_noise
-
-
-def _is_noise_by_norms(is_near: np.ndarray, evidence: ClusterEvidence) -> bool:
-    """Whether the nodes near the origin are noise although the densities of the nodes show none."""
-    if (
-        evidence.noise.is_noise.any()
-        or evidence.dimension > MAX_DIMENSION_FOR_NORMS
-        or len(is_near) < MIN_POINTS_FOR_NORMS
-        or not 0 < is_near.mean() <= MAX_FRACTION
-    ):
-        return False
-    # In clean data, for instance on a roll, nodes at the ends may be near the origin, but are as dense.
-    sparsity = evidence.noise.sparsity
-    return bool(sparsity[is_near].mean() - sparsity[~is_near].mean() >= MIN_SEPARATION)
 
 
 def split_norms(norms: np.ndarray) -> NoiseSplit:

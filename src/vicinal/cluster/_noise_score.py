@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.boxplot_scores import BoxplotScale, boxplot_units, fit_boxplot, score_of
 from vicinal._core.chunked import in_memory
-from vicinal.cluster._background import N_NEIGHBORS
+from vicinal.evidence.noise import N_DENSITY
 from vicinal.graphs.graph import Graph
 from vicinal.neighbors._sampled_distances import SampledDistances
 from vicinal.neighbors.metric import as_metric
@@ -67,7 +67,7 @@ class Unusualness(NamedTuple):
         ``search`` finds nearest neighbours among the training points.
         """
         rescaling = fit_rescaling(points)
-        distances = search.nearest(min(N_NEIGHBORS, len(points) - 1), queries=new)[1]
+        distances = search.nearest(min(N_DENSITY, len(points) - 1), queries=new)[1]
         radii = _geometric_means(distances)
         samples = SampledDistances(rescaling.transform(points), np.random.default_rng(0))
         sampled = samples(rescaling.transform(new), n_jobs)
@@ -83,7 +83,7 @@ def fit_unusualness(
     """
     rescaling = fit_rescaling(points)
     points = rescaling.transform(points)
-    k = min(N_NEIGHBORS, len(points) - 1)
+    k = min(N_DENSITY, len(points) - 1)
     if distances is None or distances.shape[1] <= k:
         distances = NeighborSearch(points, n_jobs=n_jobs).nearest(k)[1]
     else:

@@ -32,7 +32,7 @@ class PerceptualPrediction(LastingIds, PerceptualEstimator):
     _directions: np.ndarray
     _embedding_values: np.ndarray
     _centers: np.ndarray
-    _has_communities: bool
+    _is_by_evidence: bool
     _noise_score: np.ndarray | None
     _noise_probability: np.ndarray | None
 
@@ -58,7 +58,7 @@ class PerceptualPrediction(LastingIds, PerceptualEstimator):
             contexts.coincides, self.embedding_, self._embedding_values
         )
         next_rows, numbers = self._rows_of_nodes(contexts.steps), self._numbers_of(self.labels_)
-        if self._has_communities:
+        if self._is_by_evidence:
             # Noise is no cluster; where a step leads to noise only, any cluster will do.
             labels = np.maximum(next_rows.only(numbers >= 0).labels(numbers), 0)
         elif self.assign == "subspaces":

@@ -5,14 +5,11 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from vicinal.cluster._number import Spectrum
 from vicinal.cluster.perceptual import NOISE_DIRECTIONS, TOLERANCE, PerceptualClustering
 from vicinal.exceptions import VicinalWarning
 
 if TYPE_CHECKING:
-    from vicinal.cluster._evidence_result import ClusterEvidence
+    from vicinal.evidence.result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 
@@ -62,12 +59,3 @@ class PerceptualSpectrum:
             warnings.simplefilter("ignore", VicinalWarning)
             model = self._model.set_params(n_clusters=n_clusters)
             return model._cluster(self._walk, self.pairs, evidence, self._detected)
-
-    @property
-    def leading(self) -> Spectrum:
-        """Mutual steps of the walk and its leading eigenvectors, starting with the trivial one."""
-        vectors = np.column_stack([self._walk.trivial_vector, self.pairs.vectors])
-        model = self._model
-        return Spectrum(
-            model._mutual_steps(), vectors, model._seed(), model.n_jobs, is_contextual=True
-        )

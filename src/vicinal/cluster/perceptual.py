@@ -18,24 +18,23 @@ from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.warn import warn_user
 from vicinal.cluster._automatic import (
     AutomaticClusters,
-    are_communities_better,
     check_max_clusters,
+    is_evidence_better,
     points_to_choose_by,
 )
 from vicinal.cluster._constrained import ConstrainedClusters
 from vicinal.cluster._directions import cluster_directions
-from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._noise import check_noise, detect_noise, given_noise
-from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._perceptual_prediction import PerceptualPrediction
 from vicinal.cluster._rarely_visited import follow_steps
+from vicinal.evidence.gaps import n_clusters_by_gap, relative_gaps
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs
 
 if TYPE_CHECKING:
     from vicinal._base.perceptual_estimator import Walk
     from vicinal._core.types import ArrayLike, DescriptorLike, NJobs, RandomStateLike
-    from vicinal.cluster._evidence_result import ClusterEvidence
+    from vicinal.evidence.result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 # Minimum number of eigenvectors for the norms; 5 to 12 separate noise equally well.
@@ -248,10 +247,8 @@ class PerceptualClustering(
             evidence = self._estimate(points_to_choose_by(self.graph_), self.n_jobs)
         rows = None if self._duplicates is None else self._duplicates.group
         self._read_constraints(self._multiplicity(), rows)
-        sampled = self._sampled_number(evidence)
-        n_pairs = self._n_pairs(walk.shape[0], evidence, sampled)
-        pairs = self._eigenpairs(walk, n_pairs, TOLERANCE)
-        self._cluster(walk, pairs, evidence, sampled=sampled)
+        pairs = self._eigenpairs(walk, self._n_pairs(walk.shape[0], evidence), TOLERANCE)
+        self._cluster(walk, pairs, evidence)
         labels = self._constrained(
             self._of_nodes(self.labels_), unit_rows(self._of_nodes(self.embedding_))
         )
@@ -269,33 +266,20 @@ class PerceptualClustering(
         pairs: Eigenpairs,
         evidence: ClusterEvidence | None,
         detected: dict[Any, Any] | None = None,
-        sampled: tuple[int, np.ndarray] | None = None,
     ) -> PerceptualClustering:
         """Separate noise and assign the other nodes, given at least `_n_pairs` eigenpairs.
 
-        ``detected`` keeps the noise found by norms between calls that differ in the number of clusters only;
-        ``sampled`` is the automatic number by a sample, and its eigengaps.
+        ``detected`` keeps the noise found by norms between calls that differ in the number of clusters only.
         """
         self.eigenvalues_ = pairs.values
         if not isinstance(self.n_clusters, str):
             self.n_clusters_ = self.n_clusters
-        elif sampled:
-            number, self.eigengaps_ = sampled
-            self.n_clusters_ = max(number, self._min_clusters)
         else:
             self.eigengaps_ = relative_gaps(np.concatenate([[1.0], pairs.values]))
-            vectors = np.column_stack([walk.trivial_vector, pairs.vectors])
-            spectrum = Spectrum(
-                self._mutual_steps(),
-                vectors,
-                self._assignment_seed(),
-                self.n_jobs,
-                is_contextual=True,
-            )
-            self.n_clusters_ = choose_number(
-                self.eigengaps_, evidence, points_to_choose_by(self.graph_), spectrum
-            )
-            self.n_clusters_ = min(max(self.n_clusters_, self._min_clusters), len(pairs.vectors))
+            number = n_clusters_by_gap(self.eigengaps_)
+            if evidence:
+                number, self.eigengaps_ = evidence.n_clusters, evidence.gaps
+            self.n_clusters_ = min(max(number, self._min_clusters), len(pairs.vectors))
         leading = pairs.vectors[:, : max(NOISE_DIRECTIONS, self.n_clusters_ - 1)]
         self._directions = np.ascontiguousarray(leading)
         norms = np.linalg.norm(self._directions, axis=1)
@@ -303,26 +287,12 @@ class PerceptualClustering(
         self.norms_ = self._of_rows(norms)
         self._noise_score = None
         self._assign(walk, np.column_stack([walk.trivial_vector, pairs.vectors]), is_noise)
-        self._has_communities = isinstance(self.n_clusters, str) and self._use_communities(evidence)
+        self._is_by_evidence = isinstance(self.n_clusters, str) and self._use_evidence(evidence)
         return self
 
-    def _sampled_number(self, evidence: ClusterEvidence | None) -> tuple[int, np.ndarray] | None:
-        """The automatic number by a sample of many points, and its eigengaps; otherwise None."""
-        if not isinstance(self.n_clusters, str) or evidence is None:
-            return None
-        points = points_to_choose_by(self.graph_)
-        n_gaps = self._max_candidates(evidence, None)
-        return self._number_by_sample(evidence, points, n_gaps, is_contextual=True)
-
-    def _n_pairs(
-        self,
-        n: int,
-        evidence: ClusterEvidence | None,
-        sampled: tuple[int, np.ndarray] | None,
-    ) -> int:
+    def _n_pairs(self, n: int, evidence: ClusterEvidence | None) -> int:
         if isinstance(self.n_clusters, str):
-            weights = None if evidence else self._mutual_steps()
-            limit = sampled[0] if sampled else self._max_candidates(evidence, weights)
+            limit = evidence.n_clusters if evidence else self._max_candidates(self._mutual_steps())
             return min(max(limit, NOISE_DIRECTIONS, self._min_clusters), n - 1)
         if self.n_clusters > n:
             available = (
@@ -372,13 +342,12 @@ class PerceptualClustering(
         labels[kept], self._centers = relabel_by_first_occurrence(labels[kept], found.centers)
         self.labels_ = self._of_rows(labels)
 
-    def _use_communities(self, evidence: ClusterEvidence | None) -> bool:
-        """Replace the labels by communities of the evidence if these separate the nodes better."""
+    def _use_evidence(self, evidence: ClusterEvidence | None) -> bool:
+        """Replace the labels by those of the evidence if these separate the nodes better."""
         labels = self._of_nodes(self.labels_)
-        if not evidence or not are_communities_better(evidence, labels, self._mutual_steps()):
+        if not evidence or not is_evidence_better(evidence, labels, self._mutual_steps()):
             return False
-        communities = np.where(labels >= 0, evidence.labels, -1)
         kept = labels >= 0
-        communities[kept] = number_by_first_occurrence(communities[kept])
-        self.labels_ = self._of_rows(communities)
+        labels[kept] = number_by_first_occurrence(evidence.labels[kept])
+        self.labels_ = self._of_rows(labels)
         return True

@@ -19,16 +19,15 @@ from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.cluster._automatic import (
     AutomaticClusters,
-    are_communities_better,
     check_max_clusters,
+    is_evidence_better,
     membership,
     points_to_choose_by,
 )
 from vicinal.cluster._constrained import ConstrainedClusters
-from vicinal.cluster._eigengap import relative_gaps
 from vicinal.cluster._ids import LastingIds
-from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._spectral_labels import METHODS, TOLERANCE, resolve_assign
+from vicinal.evidence.gaps import n_clusters_by_gap, relative_gaps
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators.eigenpairs import Eigenpairs, random_walk_eigenvectors
 from vicinal.similarity.paths.similarity import path_similarity
@@ -36,7 +35,7 @@ from vicinal.similarity.paths.similarity import path_similarity
 if TYPE_CHECKING:
     from vicinal._base.affinity_operator import AffinityOperator
     from vicinal._core.types import ArrayLike, MatrixLike, NJobs, RandomStateLike, ScaleLike
-    from vicinal.cluster._evidence_result import ClusterEvidence
+    from vicinal.evidence.result import ClusterEvidence
     from vicinal.graphs.graph import Graph
 
 
@@ -239,7 +238,7 @@ class SpectralClustering(
         self.eigenvalues_ = pairs.values
         self._assign = assign
         self._warn_disconnected(n_components)
-        self._has_communities = False
+        self._is_by_evidence = False
         if n_components > self.n_clusters_:
             self._merge(affinity, n_components)
             return
@@ -250,8 +249,8 @@ class SpectralClustering(
             self.embedding_, self.n_clusters_, assign, self._assignment_seed()
         )
         evidence: ClusterEvidence | None = getattr(self, "cluster_evidence_", None)
-        if evidence and are_communities_better(evidence, self.labels_, self.affinity_):
-            self._has_communities, self.labels_ = True, evidence.labels
+        if evidence and is_evidence_better(evidence, self.labels_, self.affinity_):
+            self._is_by_evidence, self.labels_ = True, evidence.labels
 
     @by_chunks()
     def predict(self, X: MatrixLike) -> np.ndarray:
@@ -273,7 +272,7 @@ class SpectralClustering(
         """
         check_is_fitted(self)
         # Merged components have no eigenvectors, and communities no centres.
-        if self._has_communities or not hasattr(self, "embedding_"):
+        if self._is_by_evidence or not hasattr(self, "embedding_"):
             return self._ids_of(self._extend_labels(X, self._numbers_of(self.labels_)))
         n_vectors = self._walk_vectors.shape[1]
         rows = self._extend(X, self._walk_vectors, self.eigenvalues_[:n_vectors])
@@ -325,19 +324,17 @@ class SpectralClustering(
             )
         points = None if self.graph_ is None else points_to_choose_by(self.graph_)
         evidence = self._estimate(points, self.n_jobs)
+        if evidence:
+            self.eigengaps_ = evidence.gaps
+            self.n_clusters_ = min(max(evidence.n_clusters, self._min_clusters), n)
+            return self._eigenpairs(affinity, self.n_clusters_)
         weights = self.affinity_ if sparse.issparse(self.affinity_) else None
-        limit = max(self._max_candidates(evidence, weights), self._min_clusters)
-        sampled = self._number_by_sample(evidence, points, limit)
-        if sampled:
-            number, self.eigengaps_ = sampled
-        else:
-            pairs = self._eigenpairs(affinity, min(max(limit, n_components) + 1, n))
-            self.eigengaps_ = relative_gaps(pairs.values)
-            seed = self._assignment_seed()
-            spectrum = Spectrum(self.affinity_, pairs.vectors, seed, self.n_jobs)
-            number = choose_number(self.eigengaps_, evidence, points, spectrum)
+        limit = max(self._max_candidates(weights), self._min_clusters)
+        pairs = self._eigenpairs(affinity, min(max(limit, n_components) + 1, n))
+        self.eigengaps_ = relative_gaps(pairs.values)
+        number = n_clusters_by_gap(self.eigengaps_)
         self.n_clusters_ = min(max(number, self._min_clusters), n)
-        return self._eigenpairs(affinity, self.n_clusters_) if sampled else pairs
+        return pairs
 
     def _eigenpairs(self, affinity: SpectralAffinity, n_pairs: int) -> Eigenpairs:
         n = len(affinity.components())

@@ -9,12 +9,10 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._base.perceptual_estimator import contextual_of_distinct
-from vicinal.cluster._automatic import n_candidates
-from vicinal.cluster._density_views import MAX_POINTS, sample_points
-from vicinal.cluster._evidence import estimate_clusters
-from vicinal.cluster._evidence_result import ClusterEvidence
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.cluster._spectral_labels import TOLERANCE
+from vicinal.evidence.decision import estimate_clusters
+from vicinal.evidence.result import ClusterEvidence
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.graphs.graph import Graph
 from vicinal.graphs.trees import max_disjoint_mst
@@ -94,35 +92,13 @@ class SharedInputs:
 
     @cached_property
     def evidence(self) -> ClusterEvidence:
-        """Evidence for the number of clusters from densities and communities."""
+        """Evidence for the number of clusters, their layers and the noise."""
         return estimate_clusters(self.distinct, n_jobs=self.n_jobs)
-
-    @cached_property
-    def compared(self) -> SharedInputs:
-        """The inputs whose eigengaps are compared: these or, of many rows, those of a sample.
-
-        Eigenpairs beyond those of the clusters belong to close eigenvalues. Of all rows, they would take
-        longer than the clustering itself.
-        """
-        if len(self.distinct) <= MAX_POINTS:
-            return self
-        sampled = SharedInputs(
-            sample_points(self.distinct),
-            len(self.sample),
-            self.seed,
-            self.n_jobs,
-            self.verbose,
-            noise=self.noise,
-        )
-        sampled.evidence = self.evidence
-        return sampled
 
     @property
     def max_clusters(self) -> int:
         """Number of clusters up to which a step may use eigenpairs."""
-        if self.n_clusters is not None and len(self.distinct) > MAX_POINTS:
-            return self.n_clusters + N_FINER
-        return max(self.n_clusters or 0, n_candidates(self.evidence, None))
+        return (self.n_clusters or self.evidence.n_clusters) + N_FINER
 
     @cached_property
     def spectrum(self) -> PerceptualSpectrum:
@@ -168,9 +144,7 @@ class SharedInputs:
     @cached_property
     def tree_pairs(self) -> Eigenpairs:
         """Eigenpairs of `tree_affinity`: for the clusters, whose number may be open, and for a plane."""
-        n_pairs = self.n_gaps + 1
-        if self.n_clusters is not None and len(self.distinct) > MAX_POINTS:
-            n_pairs = self.n_clusters
+        n_pairs = self.n_clusters or self.evidence.n_clusters
         return leading_eigenpairs(
             self.tree_affinity,
             min(max(n_pairs, 3), self.n),
@@ -178,11 +152,6 @@ class SharedInputs:
             random_state=self.seed,
             n_jobs=self.n_jobs,
         )
-
-    @property
-    def n_gaps(self) -> int:
-        """Number of clusters up to which eigengaps are compared."""
-        return min(n_candidates(self.evidence, None), self.n - 2)
 
 
 def sampled_rows(n: int, n_sample: int, seed: int) -> np.ndarray:

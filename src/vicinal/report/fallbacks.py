@@ -42,7 +42,7 @@ def no_count(requested: int | str) -> ClusterCount:
     """The requested number of clusters, or one."""
     number = requested if isinstance(requested, int) else 1
     why = "the number of clusters could not be determined"
-    return ClusterCount(number, why, np.empty(0), np.empty(0), 0, np.empty((0, 2)), 0)
+    return ClusterCount(number, why, np.empty(0), np.empty((0, 2)), 0)
 
 
 def no_clusters(inputs: SharedInputs, data: CleanTable) -> Clusters:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal.cluster._eigengap import MIN_EIGENGAP
 from vicinal.report import _tables
 from vicinal.report._explanation_text import explanation_table, noise_table
 from vicinal.report._html.colours import columns_by_contrast
@@ -73,27 +72,20 @@ def at_a_glance(
 def clusters(result: Perception) -> Html:
     """The clusters, and the evidence for their number."""
     count = result.count
-    spectra = {"contextual digraph": count.perceptual_gaps, "spanning trees": count.tree_gaps}
-    curves = [
-        Curve(name, np.arange(1, len(gaps) + 1), gaps)
-        for name, gaps in spectra.items()
-        if len(gaps)
-    ]
     figures = []
-    if curves:
+    if len(count.gaps):
         chart = line_chart(
-            curves,
+            [Curve("neighbour graph", np.arange(1, len(count.gaps) + 1), count.gaps)],
             "number of clusters",
             "relative eigengap",
             mark=count.n_clusters,
-            level=MIN_EIGENGAP,
+            level=count.gaps[0],
             log_y=True,
         )
-        is_sampled = count.n_gap_rows < len(result.labels) - result.neighborhoods.n_duplicates
-        sampled = f", on a sample of {count.n_gap_rows:,} rows" if is_sampled else ""
         caption = (
-            f"Evidence for each number of clusters from the eigengaps of two graphs{sampled}. Gaps above "
-            "the dashed line are significant; the vertical line marks the chosen number."
+            "Evidence for each number of clusters from the spectrum of the neighbour graph. Gaps above the "
+            "dashed line are significant; the vertical line marks the chosen number, for which densities and "
+            "communities count, too."
         )
         figures.append(figure(chart, caption))
     if len(count.stability):

@@ -9,7 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from vicinal import PerceptualClustering, SpectralClustering
 from vicinal._base.row_assignment import assign_rows, unit_rows
-from vicinal.cluster._automatic import are_communities_better, membership
+from vicinal.cluster._automatic import is_evidence_better, membership
 from vicinal.cluster._noise_score import noise_scores
 from vicinal.metrics import normalized_mutual_info
 from vicinal.report._preprocessing import CleanTable
@@ -102,8 +102,8 @@ def find_clusters(inputs: SharedInputs, data: CleanTable, n_clusters: int) -> Cl
     probabilities = membership(steps + steps.T, perceptual[representative], n_found)[group]
     if inputs.evidence.source == "communities" or data.categories:
         methods, found, others = (SPECTRAL, PERCEPTUAL), by_trees, perceptual
-        evidence = inputs.evidence._replace(labels=inputs.evidence.labels[group])
-        if are_communities_better(evidence, by_trees, inputs.tree_affinity):
+        evidence = inputs.evidence.of_rows(group)
+        if is_evidence_better(evidence, by_trees, inputs.tree_affinity):
             methods, found, others = (COMMUNITIES, SPECTRAL), evidence.labels, by_trees
         labels = np.full(len(found), -1)
         labels[known] = np.unique(found[known], return_inverse=True)[1]

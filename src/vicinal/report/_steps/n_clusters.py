@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,20 +10,20 @@ from sklearn.metrics import adjusted_rand_score
 
 from vicinal import graphs
 from vicinal._core.parallel import map_threads, progress_bar
-from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
-from vicinal.cluster._evidence_result import expand_to_rows
-from vicinal.cluster._number import Spectrum, choose_number
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
+from vicinal.evidence.result import ClusterEvidence
 from vicinal.graphs._build.duplicates import find_duplicates
 from vicinal.graphs._build.jitter import perturbed_replicates
 from vicinal.report._shared_inputs import SharedInputs, sampled_rows
 
-# Explanation by the kind of evidence that the number was chosen from.
+# Explanation by the measurement that the number was chosen by, and its name in a sentence.
 REASONS = {
+    "gap": "a gap in the spectrum of the neighbour graph separates them",
     "density": "the density valleys between them are deeper than expected by chance",
     "communities": "rows within them are linked more strongly than expected by chance",
-    "none": "neither densities nor communities differ from chance in one cluster",
+    "none": "neither the spectrum, nor densities, nor communities differ from those of one cluster",
 }
+NAMES = {"gap": "the spectrum", "density": "density valleys", "communities": "communities"}
 MAX_STABILITY_CLUSTERS = 10
 # Noise in units of the mean distance to five neighbours.
 N_REPLICATES, NOISE, N_LOCAL_NEIGHBORS = 4, 0.4, 5
@@ -41,11 +40,9 @@ class ClusterCount(NamedTuple):
         Number of clusters to look for; clusters without rows are dropped later.
     why : str
         Explanation of the choice.
-    perceptual_gaps, tree_gaps : ndarray
-        Relative eigengaps of the contextual digraph and of the spanning trees for 1, 2, ... clusters;
-        the first entry is the threshold for the others.
-    n_gap_rows : int
-        Number of distinct rows that the eigengaps were computed of; at most 15,000.
+    gaps : ndarray
+        Relative eigengaps of the neighbour graph for 1, 2, ... clusters; the first entry is the threshold for
+        the others. Empty for fewer than 40 distinct rows.
     stability : ndarray (m, 2)
         Numbers of clusters, and the mean adjusted Rand index between the clusters of the rows and of
         perturbed rows, on ``n_rows`` distinct rows.
@@ -55,9 +52,7 @@ class ClusterCount(NamedTuple):
 
     n_clusters: int
     why: str
-    perceptual_gaps: np.ndarray
-    tree_gaps: np.ndarray
-    n_gap_rows: int
+    gaps: np.ndarray
     stability: np.ndarray
     n_rows: int
 
@@ -69,7 +64,8 @@ class ClusterCount(NamedTuple):
 
 def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     """Choose the number unless it is given; measure the stability of all numbers."""
-    chosen, why, perceptual, trees = automatic_number(inputs)
+    evidence = inputs.evidence
+    chosen, why = evidence.n_clusters, explain(evidence)
     if isinstance(requested, int):
         chosen, why = (
             requested,
@@ -83,8 +79,6 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
     candidates = {*range(2, min(MAX_STABILITY_CLUSTERS, max_clusters) + 1)}
     candidates |= {chosen} if 1 < chosen <= max_clusters else set()
     inputs.n_clusters = chosen
-    n_gap_rows = len(inputs.compared.distinct)
-    del inputs.compared  # its graphs are not needed again
     # Eigenpairs of all rows, which other steps use, are solved beside it, as most of it is serial.
     tasks: list[Callable[[], Any]] = [
         lambda: _stability_curve(rows, sorted(candidates), inputs),
@@ -92,53 +86,20 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
         lambda: inputs.tree_pairs,
     ]
     stability, _, _ = map_threads(lambda task: task(), tasks, inputs.n_jobs)
-    return ClusterCount(chosen, why, perceptual, trees, n_gap_rows, stability, len(rows))
+    return ClusterCount(chosen, why, evidence.gaps, stability, len(rows))
 
 
-def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.ndarray]:
-    """The number of clusters, why it was chosen, and the eigengaps of the digraph and of the trees.
-
-    The spectrum with the largest eigengap is combined with the evidence as in the estimators.
-    """
-    # What threads share is computed before. Each of them is serial in part, so they run at once.
-    _ = inputs.neighbors, inputs.context
-    map_threads(partial(getattr, inputs), ["evidence", "digraph", "trees"], inputs.n_jobs)
-    evidence, compared = inputs.evidence, inputs.compared
-    _ = compared.neighbors, compared.context
-    map_threads(partial(getattr, compared), ["spectrum", "tree_pairs"], inputs.n_jobs)
-    n_gaps, pairs = compared.n_gaps, compared.tree_pairs
-    perceptual = relative_gaps(np.concatenate([[1.0], compared.spectrum.pairs.values[:n_gaps]]))
-    trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(compared.distinct)]
-    best, why = _best_gaps(perceptual, trees)
-    known = evidence if evidence.prominence else None
-    if best is perceptual:
-        chosen = choose_number(best, known, inputs.distinct, compared.spectrum.leading)
-    else:
-        spectrum = Spectrum(compared.tree_affinity, pairs.vectors, inputs.seed, inputs.n_jobs)
-        known = known and expand_to_rows(known, inputs.duplicates.group)
-        chosen = choose_number(best, known, inputs.points, spectrum)
-    if evidence.prominence and chosen == evidence.n_clusters != n_clusters_by_gap(best):
-        why = REASONS[evidence.source]
-    elif chosen != n_clusters_by_gap(best):
-        why += f"; within these, without noise or on another graph, {chosen} clusters are separate"
-    return chosen, why, perceptual, trees
-
-
-def _best_gaps(perceptual: np.ndarray, trees: np.ndarray) -> tuple[np.ndarray, str]:
-    """The spectrum with the largest gap, and what it says about the number of clusters."""
-    gaps = {"the contextual digraph": perceptual, "the spanning trees": trees}
-    best = {name: n_clusters_by_gap(curve) for name, curve in gaps.items()}
-    name = max(gaps, key=lambda n: gaps[n].max(initial=0.0) if best[n] > 1 else 0.0)
-    n = best[name]
-    if n == 1:
-        return gaps[name], "neither spectrum has a significant eigengap"
-    (other,) = gaps.keys() - {name}
-    if best[other] == n:
-        reason = f"the eigengaps of {name} and of {other} are both largest at {n} clusters"
-        return gaps[name], reason
-    other_gap = "is not significant" if best[other] == 1 else f"is smaller, at {best[other]}"
-    reason = f"the largest eigengap of {name} is at {n} clusters; that of {other} {other_gap}"
-    return gaps[name], reason
+def explain(evidence: ClusterEvidence) -> str:
+    """Why there are so many clusters, and the next coarser and finer answer that has evidence."""
+    chosen = evidence.n_clusters
+    coarser = [layer for layer in evidence.layers if 1 < layer.n_clusters < chosen]
+    finer = [layer for layer in evidence.layers if layer.n_clusters > chosen]
+    others = [
+        f"{word} answer is {layer.n_clusters} clusters by {NAMES[layer.source]}"
+        for word, layers in (("the next coarser", coarser[-1:]), ("the next finer", finer[:1]))
+        for layer in layers
+    ]
+    return "; ".join([REASONS[evidence.source], *others])
 
 
 def _stability_curve(rows: np.ndarray, candidates: list[int], inputs: SharedInputs) -> np.ndarray:

@@ -9,8 +9,7 @@ cluster j is
 
 and that of noise is normal(level, width^2): relative to the centre of the cluster that it was assigned to if
 noise is denser around denser clusters, or absolute if one background surrounds all clusters. In an absolute
-background, a cluster that is about as sparse as the background has no noise. The fraction of noise is the
-same in all clusters, or each cluster has its own: a large sparse one contains more of a background.
+background, a cluster that is about as sparse as the background is part of it.
 """
 
 from __future__ import annotations
@@ -18,27 +17,27 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_ndtr
+from scipy.special import log_ndtr
 
-# Fractions of noise that the fit starts from; the most likely solution is kept.
-STARTS = (0.02, 0.1, 0.35)
-MIN_NOISE, MAX_NOISE = 1e-9, 0.9
-# Minimum distance of noise from the mean of a cluster, in log density.
-MIN_SEPARATION = 1.0
+from vicinal.evidence.constants import MIN_SEPARATION
+
+# Fraction of noise that the fit starts from.
+START = 0.1
+MAX_NOISE = 0.9
 MIN_TAIL = 0.05
 MAX_ITER, TOLERANCE = 100, 1e-3
 HALF_LOG_2PI = 0.5 * np.log(2.0 * np.pi)
 
 
 class NoiseLevel(NamedTuple):
-    """Mean and standard deviation of the sparsity of noise, and the fraction of noise in each cluster.
+    """Mean and standard deviation of the sparsity of noise, and its fraction of the points.
 
     The mean is relative to the centre of the cluster, or the same for all clusters if ``is_absolute``.
     """
 
     level: float
     width: float
-    fractions: np.ndarray
+    fraction: float
     is_absolute: bool = False
 
     def above(self, centers: np.ndarray) -> np.ndarray:
@@ -63,12 +62,16 @@ class DensityMixture(NamedTuple):
 
     def log_odds(self, relative: np.ndarray, cluster: int) -> np.ndarray:
         """Log odds of noise at sparsities relative to the centre of a cluster."""
-        if self.noise is None or self.separation[cluster] < MIN_SEPARATION:
+        if self.noise is None:
             return np.full(len(relative), -np.inf)
+        if self.separation[cluster] < MIN_SEPARATION:
+            # A cluster sparser than the background that surrounds others is part of it.
+            is_background = self.noise.is_absolute and self.separation[cluster] < 0.0
+            return np.full(len(relative), np.inf if is_background else -np.inf)
         level = self.noise.above(self.centers)[cluster]
-        fraction = self.noise.fractions[cluster]
-        noise = _log_normal(relative - level, self.noise.width) + np.log(fraction)
-        return noise - _log_member(relative, self.spread, self.tail) - np.log1p(-fraction)
+        noise = _log_normal(relative - level, self.noise.width) + np.log(self.noise.fraction)
+        members = _log_member(relative, self.spread, self.tail) + np.log1p(-self.noise.fraction)
+        return noise - members
 
 
 def fit_mixture(
@@ -76,10 +79,10 @@ def fit_mixture(
     labels: np.ndarray,
     min_spread: float,
     max_tail: float,
-    start: float,
+    has_noise: bool,
     is_absolute: bool = False,
 ) -> DensityMixture | None:
-    """Fit clusters, and with ``start`` > 0 noise as well; None if the noise vanishes or takes over.
+    """Fit clusters, and noise as well if it is sought; None if the noise vanishes or takes over.
 
     Parameters
     ----------
@@ -91,41 +94,19 @@ def fit_mixture(
         Sampling error of the sparsity, a lower bound of ``spread`` and of the width of the noise.
     max_tail : float
         Upper bound of ``tail``.
-    start : float
-        Fraction of noise to start from; 0 for clusters without noise.
+    has_noise : bool
+        Whether there is noise.
     is_absolute : bool
         Whether noise has one density, rather than one relative to that of each cluster.
     """
     n_clusters = int(labels.max()) + 1
     centers = np.array([np.quantile(sparsity[labels == j], 0.25) for j in range(n_clusters)])
     measured = sparsity if is_absolute else sparsity - centers[labels]
-    is_sparse = measured > np.quantile(measured, 1.0 - start)
-    weights = is_sparse.astype(np.float64) if start > 0 else None
-    clusters = DensityMixture(centers, min_spread, 0.7 * max_tail, None, -np.inf)
-    return _maximize(sparsity, labels, clusters, weights, min_spread, max_tail, is_absolute)
-
-
-def fit_fractions(
-    sparsity: np.ndarray,
-    labels: np.ndarray,
-    min_spread: float,
-    max_tail: float,
-    start: DensityMixture,
-) -> DensityMixture | None:
-    """Fit clusters and noise, a fraction of noise of its own in each cluster, from another mixture on.
-
-    The other arguments are those of `fit_mixture`.
-    """
-    assert start.noise is not None
-    weights = np.zeros(len(sparsity))
-    for cluster in range(len(start.centers)):
-        members = labels == cluster
-        odds = start.log_odds(sparsity[members] - start.centers[cluster], cluster)
-        weights[members] = expit(odds)
-    is_absolute = start.noise.is_absolute
-    return _maximize(
-        sparsity, labels, start, weights, min_spread, max_tail, is_absolute, own_fractions=True
-    )
+    weights = None
+    if has_noise:
+        weights = (measured > np.quantile(measured, 1.0 - START)).astype(np.float64)
+    start = DensityMixture(centers, min_spread, 0.7 * max_tail, None, -np.inf)
+    return _maximize(sparsity, labels, start, weights, min_spread, max_tail, is_absolute)
 
 
 def _maximize(
@@ -136,7 +117,6 @@ def _maximize(
     min_spread: float,
     max_tail: float,
     is_absolute: bool,
-    own_fractions: bool = False,
 ) -> DensityMixture | None:
     """Expectation-maximisation; ``weights`` are probabilities of noise to start from, None without noise."""
     initial, n_clusters = start.centers, len(start.centers)
@@ -161,16 +141,12 @@ def _maximize(
         log_density = _log_member(relative, spread, tail, log_tails)
         if weights is not None:
             measured = sparsity if is_absolute else relative
-            sums = np.bincount(labels, weights, n_clusters)
             mean_and_width = _noise_level(measured, weights, min_spread)
             if mean_and_width is None:
                 return None
-            fractions = np.full(n_clusters, sums.sum() / len(labels))
-            if own_fractions:
-                fractions = np.clip(sums / np.bincount(labels), MIN_NOISE, MAX_NOISE)
-            level = NoiseLevel(*mean_and_width, fractions, is_absolute)
-            noise = _log_normal(measured - level.level, level.width) + np.log(fractions)[labels]
-            members = log_density + np.log1p(-fractions)[labels]
+            level = NoiseLevel(*mean_and_width, float(weights.mean()), is_absolute)
+            noise = _log_normal(measured - level.level, level.width) + np.log(level.fraction)
+            members = log_density + np.log1p(-level.fraction)
             if is_absolute:
                 is_surrounded = level.above(centers) - tail >= MIN_SEPARATION
                 noise = np.where(is_surrounded[labels], noise, -np.inf)

@@ -1,4 +1,4 @@
-"""Distinct points in an order of their own, a sample of many, and their density modes on several scales."""
+"""Distinct points in an order of their own, and a sample of many."""
 
 from __future__ import annotations
 
@@ -8,21 +8,12 @@ import numpy as np
 
 from vicinal._core.affine_rescaling import fit_rescaling
 from vicinal._core.rescale import max_magnitude
-from vicinal.cluster._density_modes import DensityModes, density_modes
-from vicinal.cluster._mode_choice import choose_modes
+from vicinal.evidence.constants import MAX_POINTS
 from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
     from vicinal._core.types import NJobs
-
-# Numbers of neighbours for densities.
-DENSITY_SCALES = (8, 16, 32, 64)
-# A neighbourhood contains at most a fifth of the points.
-MIN_POINTS_PER_NEIGHBOR = 5
-MIN_POINTS = MIN_POINTS_PER_NEIGHBOR * DENSITY_SCALES[0]
-# Of more points, a random sample is examined. A cluster of one in 400 points still has about 40 in it.
-MAX_POINTS = 15_000
 
 
 def canonical_groups(points: np.ndarray) -> Duplicates:
@@ -37,11 +28,6 @@ def canonical_groups(points: np.ndarray) -> Duplicates:
     position = np.empty(len(order), np.int64)
     position[order] = np.arange(len(order))
     return Duplicates(groups.representative[order], position[groups.group])
-
-
-def sample_points(distinct: np.ndarray) -> np.ndarray:
-    """At most `MAX_POINTS` random points, in their order."""
-    return distinct if len(distinct) <= MAX_POINTS else distinct[sample_rows(len(distinct))]
 
 
 def sample_rows(n: int) -> np.ndarray:
@@ -60,27 +46,3 @@ def nearest_sampled(
     indices, distances = search.nearest(n_neighbors + 1, queries=rescaling.transform(distinct))
     is_sampled = distances[:, :1] == 0
     return indices[:, 0], np.where(is_sampled, distances[:, 1:], distances[:, :-1])
-
-
-def density_views(
-    distinct: np.ndarray, n_jobs: NJobs
-) -> tuple[np.ndarray, np.ndarray, list[DensityModes]]:
-    """Neighbours, their distances, and density modes for each number of neighbours."""
-    points = fit_rescaling(distinct).transform(distinct)
-    max_k = min(DENSITY_SCALES[-1], len(points) // MIN_POINTS_PER_NEIGHBOR)
-    indices, distances = NeighborSearch(points, n_jobs=n_jobs).nearest(max_k)
-    scales = [k for k in DENSITY_SCALES if k <= max_k]
-    views: list[DensityModes] = []
-    for k in scales:
-        finer = views[-1] if views else None
-        views.append(density_modes(points, indices, distances, k, n_jobs, finer))
-    return indices, distances, views
-
-
-def count_modes(points: np.ndarray, *, n_jobs: NJobs = -1) -> int:
-    """Number of clusters by density modes alone; 1 for fewer than 40 distinct points."""
-    groups = canonical_groups(points)
-    if len(groups.representative) < MIN_POINTS:
-        return 1
-    sample = sample_points(points[groups.representative])
-    return choose_modes(density_views(sample, n_jobs)[2]).number

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vicinal._base.row_assignment import number_by_first_occurrence
-from vicinal.cluster._background import BackgroundNoise, no_noise
+from vicinal.evidence.noise import BackgroundNoise, no_noise
 
 
 class Layer(NamedTuple):
@@ -19,13 +19,17 @@ class Layer(NamedTuple):
         Cluster of each row.
     n_clusters : int
         Number of clusters.
-    persistence : float
-        Log ratio of the evidence for the weakest cluster to that for the next candidate.
+    source : {"gap", "density", "communities", "none"}
+        The measurement that the layer stands by.
+    score : float
+        Its weakest measurement, relative to the least that one cluster does not show by chance. From 1 on it
+        is significant. It is no probability.
     """
 
     labels: np.ndarray
     n_clusters: int
-    persistence: float
+    source: str
+    score: float
 
 
 class ClusterEvidence(NamedTuple):
@@ -37,16 +41,13 @@ class ClusterEvidence(NamedTuple):
         Number of clusters.
     labels : ndarray of int (n,)
         Cluster of each row, numbered by first occurrence.
-    source : {"density", "communities", "none"}
-        The method that decided; "none" if there is no evidence for more than one cluster.
-    candidates : list of (n_clusters, score)
-        The chosen number first; a score above 1 is significant.
+    source : {"gap", "density", "communities", "none"}
+        The measurement that decided; "none" if there is no evidence for more than one cluster.
     layers : list of Layer
         Nested clusters from coarse to fine, including the chosen ones.
-    prominence : dict
-        Prominences of the modes, descending, for each number of neighbours.
-    excess : dict
-        Modularity in excess of a single cluster, for each number of neighbours.
+    gaps : ndarray
+        Relative eigengaps of the neighbour graph: entry k - 1 is that of k clusters. The first entry is the
+        threshold for the others. Empty for fewer than 40 distinct points.
     dimension : float
         Intrinsic dimension.
     noise : BackgroundNoise
@@ -56,12 +57,26 @@ class ClusterEvidence(NamedTuple):
     n_clusters: int
     labels: np.ndarray
     source: str
-    candidates: list[tuple[int, float]]
     layers: list[Layer]
-    prominence: dict[int, np.ndarray]
-    excess: dict[int, float]
+    gaps: np.ndarray
     dimension: float
     noise: BackgroundNoise
+
+    @property
+    def candidates(self) -> list[tuple[int, float]]:
+        """The number of clusters of each layer with its score: the chosen number first, then the best."""
+        scores = {layer.n_clusters: layer.score for layer in self.layers}
+        chosen = self.n_clusters, scores.pop(self.n_clusters)
+        return [chosen, *sorted(scores.items(), key=lambda item: (-item[1], item[0]))]
+
+    def of_rows(self, group: np.ndarray) -> ClusterEvidence:
+        """The evidence of rows, each of which is one of the points."""
+        layers = [
+            layer._replace(labels=number_by_first_occurrence(layer.labels[group]))
+            for layer in self.layers
+        ]
+        labels = number_by_first_occurrence(self.labels[group])
+        return self._replace(labels=labels, layers=layers, noise=self.noise.of_rows(group))
 
     def __repr__(self) -> str:
         """Number of clusters, what decided, and the amount of noise; arrays are left out."""
@@ -74,24 +89,5 @@ class ClusterEvidence(NamedTuple):
 def one_cluster(n: int) -> ClusterEvidence:
     """Evidence without clusters or noise."""
     labels = np.zeros(n, dtype=np.int64)
-    layers = [Layer(labels, 1, 0.0)]
-    return ClusterEvidence(1, labels, "none", [(1, 1.0)], layers, {}, {}, 1.0, no_noise(n))
-
-
-def expand_to_rows(evidence: ClusterEvidence, group: np.ndarray) -> ClusterEvidence:
-    """Expand the results of distinct points to all rows."""
-    noise = evidence.noise
-    layers = [
-        layer._replace(labels=number_by_first_occurrence(layer.labels[group]))
-        for layer in evidence.layers
-    ]
-    return evidence._replace(
-        labels=number_by_first_occurrence(evidence.labels[group]),
-        layers=layers,
-        noise=noise._replace(
-            is_noise=noise.is_noise[group],
-            score=noise.score[group],
-            sparsity=noise.sparsity[group],
-            log_background=noise.log_background[group],
-        ),
-    )
+    layers = [Layer(labels, 1, "none", 1.0)]
+    return ClusterEvidence(1, labels, "none", layers, np.empty(0), 1.0, no_noise(n))

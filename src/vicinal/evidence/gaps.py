@@ -1,12 +1,11 @@
-"""The number of clusters from the gaps between eigenvalues."""
+"""The number of clusters, and the clusters, from the gaps between the eigenvalues of a graph."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Minimum significant gap. A single cluster has gaps too, the largest if it is long and thin: 1.7 for a
-# circle, 2.4 for a rolled strip.
-MIN_EIGENGAP = 2.5
+from vicinal.evidence.constants import MIN_GAP
+
 # Laplacian eigenvalues below this fraction of the largest known one count as 0.
 ZERO_FRACTION = 1e-4
 # Laplacian eigenvalues above this accumulate near 1 for any data, and Weyl's law no longer holds.
@@ -29,11 +28,11 @@ def relative_gaps(eigenvalues: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray (m - 1,)
-        Entry k - 1 is the gap of k clusters. The first is `MIN_EIGENGAP`, which the others have to exceed.
+        Entry k - 1 is the gap of k clusters. The first is `MIN_GAP`, which the others have to exceed.
     """
     mu = np.maximum(1.0 - np.asarray(eigenvalues, dtype=np.float64), 0.0)
     mu = np.maximum(mu, ZERO_FRACTION * max(mu[-1], np.finfo(float).tiny))
-    gaps = np.full(max(len(mu) - 1, 0), MIN_EIGENGAP)
+    gaps = np.full(max(len(mu) - 1, 0), MIN_GAP)
     if len(mu) < 3:
         return gaps
     ks = np.arange(1, len(mu))
