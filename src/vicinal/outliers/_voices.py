@@ -6,7 +6,8 @@
 - **local**: the distance to the 20 nearest rows, relative to that of these rows (Breunig et al. 2000).
 - **shape**: the distance to the centre, in units of the spread along each direction (see `fit_shape`).
 
-Each becomes a standardised logarithm, z. Averaged over M independent directions, in each of which an
+Each becomes a standardised logarithm, z: minus the median, in units of the typical deviation above
+it, which is where outliers are. Averaged over M independent directions, in each of which an
 outlier is inflated alike, a distance has a ratio of signal to noise of the order of sqrt(M), which is the
 best weight of its z. Plain distances see the effective number of directions of the spectrum of the data,
 whitened distances that of the spectrum after whitening, in which directions that could not be estimated,
@@ -105,11 +106,11 @@ class Voices:
         """The part of each column in what a voice says of one row; None if it cannot be told."""
         if voice == "shape" and self.shape is not None and self._rescaling is not None:
             return self.shape.shares(self._rescaling.transform(row[None]))[0]
-        if voice != "global" or not self.metric.is_euclidean:
+        if not self.metric.is_euclidean:
             return None
-        place = self._placed(row[None])[0]
-        if self._samples is None:
-            gaps = np.square(self.points[self._neighbors(place[None])[0][0]] - place)
+        place = self._placed(row[None])
+        if voice == "local" or self._samples is None:
+            gaps = np.square(self.points[self._neighbors(place)[0][0]] - place)
         else:
             gaps = np.square(self.points[self._samples.ranks] - place)
             lengths = gaps.sum(axis=2)
@@ -195,7 +196,9 @@ class Voices:
         self._least = np.where(distances > 0, distances, np.inf).min(axis=0)
         self._least[~np.isfinite(self._least)] = tiny
         logs = np.log(np.maximum(distances, self._least))
-        self._means, spreads = logs.mean(axis=0), logs.std(axis=0)
+        self._middles = np.median(logs, axis=0)
+        above = np.maximum(logs - self._middles, 0.0)
+        spreads = np.sqrt(np.square(above).sum(axis=0) / np.maximum((above > 0).sum(axis=0), 1))
         speaks = spreads > SILENT
         if not speaks.any():
             # All rows are equal, so any other row is unusual, whoever says so.
@@ -213,7 +216,7 @@ class Voices:
         self.scores = self._combined(self._standardized(distances) * self.weights)
 
     def _standardized(self, distances: np.ndarray) -> np.ndarray:
-        return (np.log(np.maximum(distances, self._least)) - self._means) / self._spreads
+        return (np.log(np.maximum(distances, self._least)) - self._middles) / self._spreads
 
     @staticmethod
     def _combined(parts: np.ndarray) -> np.ndarray:

@@ -238,7 +238,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
 
     @by_chunks(dtype=lambda model: np.float64)
     def score_samples(self, X: ArrayLike) -> np.ndarray:
-        """Compute the negative score of the three distances, 0 on average; higher is more normal.
+        """Compute the negative score of the three distances: near 0 if typical; higher is more normal.
 
         Parameters
         ----------
@@ -349,8 +349,8 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
             For each row the ``voice`` ("global", "local" or "shape") with the largest part in its score; the
             ``parts`` of all three, whose sum is the negative of `score_samples`; and ``columns``, pairs
             of the name or number of a column and its part in that distance, the largest first. There are
-            none for the local distance, which is about the neighbours, and for a global distance that is
-            not Euclidean.
+            none for given distances, and for the global and the local distance in a metric that is not
+            Euclidean.
 
         Examples
         --------

@@ -153,7 +153,7 @@ def audit_table(
         return Audit(
             data=data,
             duplicates=duplicates,
-            outliers=find_outliers(points, seed, n_jobs),
+            outliers=find_outliers(points, seed, n_jobs, None if data.encoder else data.names),
             label_doubts=doubts,
             conflicts=conflicts,
             leakage=None if splits is None else find_leakage(duplicates, splits),
