@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Reason(NamedTuple):
 
     voice: str
     parts: dict[str, float]
-    columns: list[tuple[object, float]]
+    columns: list[tuple[Any, float]]
 
     def __str__(self) -> str:
         named = ", ".join(f"{name} ({share:.0%})" for name, share in self.columns)
@@ -41,14 +41,14 @@ class Reason(NamedTuple):
 def reason_of(
     parts: np.ndarray,
     shares: Callable[[str], np.ndarray | None],
-    names: Sequence[object],
+    names: Sequence[Any],
     n_columns: int,
 ) -> Reason:
     """The reason of one row, from the parts of the voices and the function that tells those of the
     columns."""
     voice = VOICES[int(np.argmax(parts))]
     found = shares(voice)
-    columns = []
+    columns: list[tuple[Any, float]] = []
     if found is not None:
         largest = np.argsort(-found, kind="stable")[:n_columns]
         columns = [(names[i], float(found[i])) for i in largest if found[i] > 0]
