@@ -73,6 +73,14 @@ def rank_by_lists(
     return out
 
 
+def plain_lists(indices: np.ndarray, distances: np.ndarray, unit: float) -> DiffusionLists:
+    """Neighbour lists as they are, with the similarities exp(-distance / unit)."""
+    n = len(indices)
+    items = np.column_stack([np.arange(n), indices]).astype(np.int32)
+    similarities = np.column_stack([np.ones(n), np.exp(-distances / unit)])
+    return DiffusionLists(items, similarities, np.ones(n), 1, np.empty((0, 2)))
+
+
 def similarities_between(lists: DiffusionLists, rows: np.ndarray) -> np.ndarray:
     """Similarities between the given items, 0 for those that are not in the lists."""
     order = np.argsort(rows)

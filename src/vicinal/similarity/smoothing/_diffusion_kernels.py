@@ -7,6 +7,9 @@ import numpy as np
 from vicinal._core.jit import jit
 from vicinal.similarity.smoothing._selection_kernels import sort_descending
 
+# Smaller cosines are rounding errors of the powers, which order nothing.
+ROUNDING = 1e-9
+
 
 @jit
 def squared_lengths(items, values, counts, sums, start, stop, out):
@@ -54,8 +57,9 @@ def most_similar(
             total = 0.0
             for f in range(counts[j]):
                 total += row[items[j, f]] * values[j, f]
-            if total > 0.0:
-                others[n_found], cosines[n_found] = ids[j], min(1.0, total / norms[j])
+            cosine = min(1.0, total / norms[j])
+            if cosine > ROUNDING:
+                others[n_found], cosines[n_found] = ids[j], cosine
                 n_found += 1
         sort_descending(cosines, others, n_found)
         item = ids[i]

@@ -76,11 +76,20 @@ def kernel_and_scales(
     """The `smoothing_kernel` of checked distances, and the scales of the points."""
     if not sparse.issparse(matrix):
         scales = _by_width(_dense_scales(matrix, n_neighbors), width)
-        # Halves are summed because the sum of two huge scales may overflow.
-        return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth), scales
+        return kernel_of(matrix, scales, bandwidth), scales
     pairs = _pairs(matrix)
     scales = _by_width(_sparse_scales(pairs, matrix.shape[0], n_neighbors), width)
     return _sparse_kernel(pairs, scales, bandwidth), scales
+
+
+def kernel_of(
+    matrix: np.ndarray | sparse.csr_array, scales: np.ndarray, bandwidth: float
+) -> np.ndarray | sparse.csr_array:
+    """The kernel of checked distances, given the scales of the points."""
+    if sparse.issparse(matrix):
+        return _sparse_kernel(_pairs(matrix), scales, bandwidth)
+    # Halves are summed because the sum of two huge scales may overflow.
+    return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth)
 
 
 def _sparse_kernel(pairs: Pairs, scales: np.ndarray, bandwidth: float) -> sparse.csr_array:
