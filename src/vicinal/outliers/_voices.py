@@ -12,22 +12,28 @@ outlier is inflated alike, a distance has a ratio of signal to noise of the orde
 best weight of its z. Plain distances see the effective number of directions of the spectrum of the data,
 whitened distances that of the spectrum after whitening, in which directions that could not be estimated,
 and so were shrunk, hardly count.
+
+The centre and the covariance of the shape are those of a multivariate t-distribution: each row counts by
+``2 / (1 + q / median of q)``, where q is its squared distance in units of the covariance itself, so that
+outliers hardly shape what they are compared with. As many rows as columns do not determine a covariance,
+so it is shrunk towards a multiple of the identity, by the amount that Ledoit and Wolf derive.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.metrics import pairwise_distances
 
 from vicinal._core.affine_rescaling import fit_rescaling
-from vicinal._core.parallel import blocks
+from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.types import MetricLike
 from vicinal.neighbors._sampled_distances import SampledDistances, draw_ranks
 from vicinal.neighbors.metric import as_metric
 from vicinal.neighbors.search import NeighborSearch
-from vicinal.outliers._shape import Shape, fit_shape, n_directions
+from vicinal.outliers._shape_kernels import distances_along_axes
 
 VOICES = ("global", "local", "shape")
 # Neighbours of the local voice, as is usual for local outlier factors.
@@ -40,6 +46,20 @@ SILENT = 1e-9
 BLOCK = 256
 # Row numbers, distances, and whether each row is one of the reference.
 Neighbors = tuple[np.ndarray, np.ndarray, np.ndarray]
+# The weights settle in 4 to 10 steps.
+STEPS = 10
+SETTLED = 1e-3
+# In wider tables, the leading directions are used.
+MAX_DIRECTIONS = 500
+# Eigenvalues below this fraction of the largest are rounding errors.
+ROUNDING = 1e-9
+# Rows beyond count as being here: in units of the typical deviation from the middle, it is far enough.
+FARTHEST = 1e50
+SENTENCES = {
+    "global": "far from all regions",
+    "local": "far from its neighbours, relative to their distances from each other",
+    "shape": "an unusual combination of values",
+}
 
 
 class Sampling(NamedTuple):
@@ -60,6 +80,8 @@ class Voices:
         if the metric is precomputed. There, and in all methods, columns are those of the reference.
     rng : Generator
     metric : str or callable
+    has_points : bool
+        Whether the reference holds points, not distances.
     is_clean : bool
         Whether the reference has no outliers.
     n_jobs : int or None
@@ -78,11 +100,12 @@ class Voices:
         rng: np.random.Generator,
         *,
         metric: MetricLike = "euclidean",
+        has_points: bool = True,
         is_clean: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.metric, self.is_clean, self.n_jobs = as_metric(metric), is_clean, n_jobs
-        self._rescaling = None if self.metric.is_precomputed else fit_rescaling(reference)
+        self._rescaling = fit_rescaling(reference) if has_points else None
         self.points = self._placed(reference)
         self._search = NeighborSearch(self.points, metric=self.metric.name, n_jobs=n_jobs)
         self.k = min(N_NEIGHBORS, len(reference) - 1)
@@ -130,13 +153,23 @@ class Voices:
         placed = self._placed(rows)
         near, lengths, is_reference = found or self._neighbors(placed)
         reach = self._reach(near, lengths)
-        # A cloud without coordinates, or of equal rows, has no shape.
-        shape = np.ones(len(rows))
-        if self.shape is not None and self._rescaling is not None:
-            coordinates = self._rescaling.transform(rows)
-            shape = self.shape.distances(coordinates, is_reference, self.n_jobs)
         local = reach * (1.0 / self._reference_reach[near]).mean(axis=1)
+        shape = self._shape_distances(rows, is_reference)
         return np.column_stack([self._global(placed, lengths), local, shape])
+
+    def _shape_distances(self, rows: np.ndarray, is_reference: np.ndarray) -> np.ndarray:
+        shape, lengths = self.shape, np.ones(len(rows))
+        # Distances without coordinates, and equal rows, have no shape.
+        if shape is None or self._rescaling is None:
+            return lengths
+        points = np.clip(self._rescaling.transform(rows), -FARTHEST, FARTHEST)
+        map_threads(
+            lambda part: distances_along_axes(points, shape.center, shape.axes, *part, lengths),
+            blocks(len(points), BLOCK),
+            self.n_jobs,
+        )
+        lengths[is_reference] = shape.unseen(lengths[is_reference])
+        return lengths
 
     def _neighbors(self, placed: np.ndarray) -> Neighbors:
         """The k nearest rows of the reference, but not the row itself, and whether it is one of them."""
@@ -160,7 +193,7 @@ class Voices:
         means = np.empty(len(placed))
         for start, stop in blocks(len(placed), BLOCK):
             part = placed[start:stop]
-            if self.metric.is_precomputed:
+            if self._rescaling is None:
                 gaps = part[:, ranks.ravel()]
             else:
                 members = self.points[ranks.ravel()]
@@ -222,3 +255,175 @@ class Voices:
     def _combined(parts: np.ndarray) -> np.ndarray:
         # Not a matrix product, which would round a row differently alone and among others.
         return parts[:, 0] + parts[:, 1] + parts[:, 2]
+
+
+class Reason(NamedTuple):
+    """Why a row is as unusual as it is.
+
+    Attributes
+    ----------
+    voice : str
+        The distance with the largest part in the score: "global", "local" or "shape".
+    parts : dict
+        The parts of all three.
+    columns : list of (name, share)
+        The columns with the largest parts in this distance.
+    """
+
+    voice: str
+    parts: dict[str, float]
+    columns: list[tuple[Any, float]]
+
+    def __str__(self) -> str:
+        named = ", ".join(f"{name} ({share:.0%})" for name, share in self.columns)
+        return f"{SENTENCES[self.voice]}{f', mostly by {named}' if named else ''}"
+
+
+def reason_of(
+    parts: np.ndarray,
+    shares: Callable[[str], np.ndarray | None],
+    names: Sequence[Any],
+    n_columns: int,
+) -> Reason:
+    """The reason of one row, from the parts of the voices and the function that tells those of the
+    columns."""
+    voice = VOICES[int(np.argmax(parts))]
+    found = shares(voice)
+    columns: list[tuple[Any, float]] = []
+    if found is not None:
+        largest = np.argsort(-found, kind="stable")[:n_columns]
+        columns = [(names[i], float(found[i])) for i in largest if found[i] > 0]
+    return Reason(voice, dict(zip(VOICES, parts.tolist(), strict=True)), columns)
+
+
+class Shape(NamedTuple):
+    """A robust centre and the axes of the cloud, each divided by its spread.
+
+    Attributes
+    ----------
+    center : ndarray (n_columns,)
+        Weighted mean.
+    axes : ndarray (n_columns, n_directions)
+        A row x is at ``(x - center) @ axes``, in which the cloud is round.
+    spectrum : ndarray (n_directions,)
+        Variances along the axes, before shrinkage.
+    shrunk : ndarray (n_directions,)
+        Variances that the axes were divided by.
+    typical : float
+        Median squared distance of the rows.
+    mass : float
+        Sum of the weights of the rows, relative to the part of the covariance that is not shrunk.
+    """
+
+    center: np.ndarray
+    axes: np.ndarray
+    spectrum: np.ndarray
+    shrunk: np.ndarray
+    typical: float
+    mass: float
+
+    def unseen(self, lengths: np.ndarray) -> np.ndarray:
+        """Distances of rows of the reference as if the shape had not seen them, from those that it has.
+
+        Without a row y of weight w, the covariance C is ``C - y y' w / mass``, and its distance follows
+        from the formula of Sherman and Morrison.
+        """
+        squares = lengths * lengths
+        leverage = squares * _weights(squares, self.typical) / self.mass
+        return lengths / np.sqrt(np.maximum(1.0 - leverage, ROUNDING))
+
+    def shares(self, points: np.ndarray) -> np.ndarray:
+        """Part of each column in the squared distance of each row."""
+        offsets = np.clip(points, -FARTHEST, FARTHEST) - self.center
+        along = offsets * ((offsets @ self.axes) @ self.axes.T)
+        total = along.sum(axis=1, keepdims=True)
+        return np.divide(along, total, out=np.zeros_like(along), where=total > 0)
+
+
+def n_directions(variances: np.ndarray) -> float:
+    """Effective number of independent directions among those with these variances: (sum)^2 / sum of
+    squares."""
+    scaled = variances / variances.max()
+    return float(scaled.sum() ** 2 / (scaled @ scaled))
+
+
+def fit_shape(points: np.ndarray) -> Shape | None:
+    """The shape of rescaled points; None if all are equal."""
+    points = np.clip(points, -FARTHEST, FARTHEST)
+    basis = _leading_directions(points)
+    if basis.shape[1] == 0:
+        return None
+    placed = points @ basis
+    n, d = placed.shape
+    squares = _first_squares(placed)
+    weights = np.zeros(n)
+    for _ in range(STEPS):
+        typical = _typical(squares)
+        last, weights = weights, _weights(squares, typical)
+        if np.abs(weights - last).max() < SETTLED * weights.max():
+            break
+        center = weights @ placed / weights.sum()
+        counted = (placed - center) * np.sqrt(weights / weights.mean())[:, None]
+        covariance = counted.T @ counted / n
+        level = np.trace(covariance) / d
+        if level == 0:
+            return None
+        shrinkage = _shrinkage(counted, covariance, level)
+        spectrum, vectors = np.linalg.eigh(covariance)
+        spectrum = np.maximum(spectrum, 0.0)
+        shrunk = (1.0 - shrinkage) * spectrum + shrinkage * level
+        shrunk = np.maximum(shrunk, ROUNDING * shrunk.max())
+        axes = vectors / np.sqrt(shrunk)
+        squares = np.square((placed - center) @ axes).sum(axis=1)
+    return Shape(
+        center=basis @ center,
+        axes=np.ascontiguousarray(basis @ axes),
+        spectrum=spectrum,
+        shrunk=shrunk,
+        typical=typical,
+        mass=float(weights.sum() / max(1.0 - shrinkage, ROUNDING)),
+    )
+
+
+def _leading_directions(points: np.ndarray) -> np.ndarray:
+    """Columns that vary, as unit vectors; the leading principal directions if there are very many."""
+    varied = np.flatnonzero(np.ptp(points, axis=0) > 0)
+    basis = np.zeros((points.shape[1], len(varied)))
+    basis[varied, np.arange(len(varied))] = 1.0
+    if min(len(varied), len(points)) <= MAX_DIRECTIONS:
+        return basis
+    middle = np.median(points[:, varied], axis=0)
+    centered = points[:, varied] - middle
+    if len(points) < len(varied):
+        _, vectors = np.linalg.eigh(centered @ centered.T)
+        directions = np.linalg.qr(centered.T @ vectors[:, -MAX_DIRECTIONS:])[0]
+    else:
+        directions = np.linalg.eigh(centered.T @ centered)[1][:, -MAX_DIRECTIONS:]
+    return basis @ directions
+
+
+def _first_squares(points: np.ndarray) -> np.ndarray:
+    """Squared distances to the median, each column in units of its median deviation."""
+    deviations = np.abs(points - np.median(points, axis=0))
+    units = np.median(deviations, axis=0)
+    units = np.where(units > 0, units, points.std(axis=0))
+    return np.square(deviations / np.where(units > 0, units, 1.0)).sum(axis=1)
+
+
+def _typical(squares: np.ndarray) -> float:
+    """The median; the mean if more than half of the rows are at the centre."""
+    middle, mean = float(np.median(squares)), float(squares.mean())
+    return middle if middle > 1e-6 * mean else mean or 1.0
+
+
+def _weights(squares: np.ndarray, typical: float) -> np.ndarray:
+    return 2.0 / (1.0 + squares / typical)
+
+
+def _shrinkage(centered: np.ndarray, covariance: np.ndarray, level: float) -> float:
+    """Ledoit and Wolf's weight of the identity, with the smallest expected squared error."""
+    n, d = centered.shape
+    squared = float(np.square(covariance).sum())
+    spread = squared / d - level * level
+    error = (float(np.square(np.square(centered).sum(axis=1)).sum()) / n - squared) / (n * d)
+    return min(error, spread) / spread if spread > 0 else 1.0

@@ -22,16 +22,15 @@ from vicinal._core.options import seed_from
 from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
-from vicinal.neighbors.metric import as_metric
-from vicinal.outliers._decisions import conformal_p_values, rejected, tail_threshold
-from vicinal.outliers._reasons import Reason, reason_of
-from vicinal.outliers._voices import VOICES, Voices
+from vicinal.outliers._voices import VOICES, Reason, Voices, reason_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from vicinal._core.types import ArrayLike, MetricLike, NJobs, RandomStateLike
 
+# False discovery rate of the automatic threshold, if the tail of the scores is exponential or lighter.
+AUTO_RATE = 0.1
 N_CURVE_POINTS = 101
 # Larger tables are compared with a random sample of this many rows.
 MAX_REFERENCE = 20_000
@@ -163,6 +162,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
             rows.rows_at_ranks(chosen)[:, self._columns],
             rng,
             metric=self.metric,
+            has_points=not self._is_precomputed(),
             is_clean=self.novelty,
             n_jobs=self.n_jobs,
         )
@@ -229,7 +229,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         return _Table(check_distances(points), np.arange(len(points)))
 
     def _is_precomputed(self) -> bool:
-        return as_metric(self.metric).is_precomputed
+        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -305,7 +305,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         Returns
         -------
         ndarray of shape (m,)
-            p-values.
+            The p-values.
         """
         points = self._checked(X)
         if self._calibration is None:
@@ -428,3 +428,37 @@ class _Table:
 
     def map(self, function: Callable[[np.ndarray], np.ndarray], title: str) -> np.ndarray:
         return function(self.points)
+
+
+def tail_threshold(scores: np.ndarray) -> float:
+    """Score beyond which rows are outliers, if inliers fall off beyond the median as fast as up to the
+    upper quartile.
+
+    Under this exponential tail, a score s has the p-value ``exp(-(s - median) log 2 / (quartile -
+    median)) / 2``, and the procedure of Benjamini and Hochberg rejects the rows above the threshold.
+    """
+    middle, upper = np.quantile(scores, [0.5, 0.75])
+    # Where a quarter of the rows or more share the median, the range of all is the unit.
+    unit = float(upper - middle) or float(scores.max() - middle)
+    n = len(scores)
+    with np.errstate(divide="ignore", over="ignore"):
+        beyond = (np.sort(scores)[::-1] - middle) / unit if unit > 0 else np.zeros(n)
+        p_values = 0.5 * np.exp2(-beyond)
+    n_rejected = np.flatnonzero(p_values <= AUTO_RATE * np.arange(1, n + 1) / n)
+    level = AUTO_RATE * (n_rejected[-1] + 1 if len(n_rejected) else 1) / n
+    return float(middle - unit * np.log2(2.0 * level))
+
+
+def conformal_p_values(calibration: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Fraction of the calibration rows, and the row itself, with at least this score (``calibration``
+    ascends)."""
+    n = len(calibration)
+    return (1.0 + n - np.searchsorted(calibration, scores, side="left")) / (n + 1.0)
+
+
+def rejected(p_values: np.ndarray, rate: float) -> np.ndarray:
+    """Rows that Benjamini and Hochberg reject at a false discovery rate."""
+    ordered = np.sort(p_values)
+    n = len(ordered)
+    passed = np.flatnonzero(ordered <= rate * np.arange(1, n + 1) / n)
+    return p_values <= (ordered[passed[-1]] if len(passed) else -1.0)

@@ -22,13 +22,11 @@ from vicinal.rank._k_reciprocal import ReciprocalEncoding
 from vicinal.rank._list_ranking import (
     distance_matrix,
     diversified,
-    plain_lists,
+    nearest_along,
     rank_by_lists,
     similarities_between,
 )
-from vicinal.rank._paths import nearest_along
 from vicinal.rank._queries import parse_queries
-from vicinal.similarity.smoothing._clock import MAX_FACTOR, rate_factor
 from vicinal.similarity.smoothing._diffusion_lists import diffusion_lists
 from vicinal.similarity.smoothing.kernel import kernel_and_scales
 
@@ -88,8 +86,6 @@ class Reranker(FitCallbacks, BaseEstimator):
         Metric of points, as for `NeighborSearch`.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
-    verbose : int, default=0
-        If positive, long computations show a progress bar.
 
     Attributes
     ----------
@@ -135,7 +131,6 @@ class Reranker(FitCallbacks, BaseEstimator):
         keep_nearest: bool = True,
         metric: MetricLike = "euclidean",
         n_jobs: NJobs = -1,
-        verbose: int = 0,
     ) -> None:
         self.method = method
         self.n_neighbors = n_neighbors
@@ -143,7 +138,6 @@ class Reranker(FitCallbacks, BaseEstimator):
         self.keep_nearest = keep_nearest
         self.metric = metric
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: MatrixLike | tuple[ArrayLike, ArrayLike], y: object = None) -> Reranker:
         """Prepare the gallery.
@@ -313,11 +307,11 @@ class Reranker(FitCallbacks, BaseEstimator):
 
     def _diversified(self, found: RankedItems, k: int, diversity: float) -> RankedItems:
         indices, scores = found
-        m = len(indices)
+        m, unit = len(indices), float(self._lists[1].mean()) or 1.0
         chosen = np.empty((m, k), np.int64)
         for q in range(m):
             # Distances become similarities on the scale of the gallery.
-            values = scores[q] if self.t_ > 0 else np.exp(scores[q] / self._unit)
+            values = scores[q] if self.t_ > 0 else np.exp(scores[q] / unit)
             relevance = values / values[0] if values[0] > 0 else np.ones(len(values))
             similarity = similarities_between(self._similar, indices[q])
             chosen[q] = diversified(relevance, similarity, k, diversity)
@@ -410,15 +404,8 @@ class Reranker(FitCallbacks, BaseEstimator):
         weights, self._scales = kernel_and_scales(
             distance_matrix(*self._lists), BANDWIDTH, self._lists[0].shape[1], "pair"
         )
-        self.rate_factor_ = rate_factor(weights)
-        if self.rate_factor_ > MAX_FACTOR:
-            # No number of steps suits all items, which rank by distance. The lists say what is diverse.
-            self.t_, self.t_curve_ = 0, np.empty((0, 2))
-            self._unit = float(self._lists[1].mean()) or 1.0
-            self._similar = plain_lists(*self._lists, self._unit)
-            return
-        progress = "smoothing" if self.verbose > 0 else None
-        self._similar = diffusion_lists(weights, k, self.n_jobs, progress)
+        self._similar = diffusion_lists(weights, k, self.n_jobs)
+        self.rate_factor_ = self._similar.rate_factor
         self.t_, curve = self._similar.n_steps - 1, self._similar.curve
         self.t_curve_ = curve - [1, 0]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal.outliers.detector import OutlierDetector
+from vicinal.outliers import OutlierDetector
 from vicinal.report._shared_inputs import N_NEIGHBORS
 
 # Rows listed of each kind, and in each class.
@@ -73,10 +73,10 @@ class Hubs(NamedTuple):
 
 
 def find_outliers(
-    points: np.ndarray, seed: int, n_jobs: int | None, names: list[str] | None = None
+    points: np.ndarray, detector: OutlierDetector, names: list[str] | None
 ) -> Outliers:
     """Score all rows; reasons name columns if the points have one coordinate for each name."""
-    model = OutlierDetector(random_state=seed, n_jobs=n_jobs).fit(points)
+    model = detector.fit(points)
     score = -model.score_samples(points)
     rows = np.flatnonzero(model.labels_ == -1)
     listed = np.argsort(-score, kind="stable")[:N_LISTED]
@@ -89,7 +89,7 @@ def find_outliers(
 
 
 def find_typical(
-    points: np.ndarray, labels: np.ndarray | None, seed: int, n_jobs: int | None
+    points: np.ndarray, labels: np.ndarray | None, detector: OutlierDetector
 ) -> Typicality:
     """Rank the rows of each class by their outlier scores within it."""
     rank = np.full(len(points), np.nan)
@@ -102,8 +102,7 @@ def find_typical(
     for name, rows in groups.items():
         if len(rows) < MIN_CLASS_SIZE:
             continue
-        model = OutlierDetector(random_state=seed, n_jobs=n_jobs).fit(points[rows])
-        score = -model.score_samples(points[rows])
+        score = -detector.fit(points[rows]).score_samples(points[rows])
         order = rows[np.argsort(score, kind="stable")]
         # Equally typical rows have the same rank.
         rank[rows] = 1.0 - np.searchsorted(np.sort(score), score, side="right") / len(rows)

@@ -18,7 +18,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
-from vicinal.similarity.smoothing._clock import MAX_FACTOR, plain_width, rate_factor
+from vicinal.similarity.smoothing._auto_t import MAX_FACTOR, rate_factor
 from vicinal.similarity.smoothing._out_of_sample import (
     PointKernel,
     holds_similarities,
@@ -26,7 +26,7 @@ from vicinal.similarity.smoothing._out_of_sample import (
     point_distances,
 )
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
-from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales, kernel_of
+from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales, kernel_of, plain_width
 from vicinal.similarity.smoothing.operator import (
     check_self_similarity,
     check_similarity,

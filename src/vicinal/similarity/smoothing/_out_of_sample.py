@@ -156,6 +156,11 @@ def is_pairwise(metric: MetricLike) -> bool:
     return holds_similarities(metric) or as_metric(metric).is_precomputed
 
 
+def accepts_sparse(metric: MetricLike) -> bool:
+    """Whether X may be a sparse matrix."""
+    return is_pairwise(metric) or as_metric(metric).accepts_sparse
+
+
 def check_new(model: Any, X: Any) -> Any:
     """Checked new points of a fitted `SelfSmoothing`, or their distances or similarities to fitted points."""
     pairwise = is_pairwise(model.metric)

@@ -20,8 +20,7 @@ from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
 from vicinal._core.scalar_checks import check_count, check_list
 from vicinal.exceptions import InvalidValueError
-from vicinal.neighbors.metric import as_metric
-from vicinal.similarity.smoothing._clock import MAX_FACTOR
+from vicinal.similarity.smoothing._auto_t import MAX_FACTOR, walk_steps
 from vicinal.similarity.smoothing._fused_items import Fusion, fused_blocks, read_fused_rows
 from vicinal.similarity.smoothing._fusion import (
     FusedWalk,
@@ -37,10 +36,14 @@ from vicinal.similarity.smoothing._inputs import (
     read_input,
 )
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
-from vicinal.similarity.smoothing._out_of_sample import check_new, extended_blocks, is_pairwise
+from vicinal.similarity.smoothing._out_of_sample import (
+    accepts_sparse,
+    check_new,
+    extended_blocks,
+    is_pairwise,
+)
 from vicinal.similarity.smoothing._selection import largest_in_rows
 from vicinal.similarity.smoothing._sweeps import nearest_in, sweep_neighbors, sweep_similarities
-from vicinal.similarity.smoothing._walk_steps import walk_steps
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
 from vicinal.similarity.smoothing.operator import check_similarity, check_steps, divide_by_diagonal
 
@@ -153,9 +156,8 @@ class SelfSmoothing(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        pairwise = is_pairwise(self.metric)
-        tags.input_tags.pairwise = pairwise
-        tags.input_tags.sparse = pairwise or as_metric(self.metric).accepts_sparse
+        tags.input_tags.pairwise = is_pairwise(self.metric)
+        tags.input_tags.sparse = accepts_sparse(self.metric)
         return tags
 
     @chunked_fit

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike
 
 WIDTHS = ("pair", "global")
+# A kernel that keeps the order of all distances is so wide that the farthest pair is not 0.
+LARGEST_EXPONENT = 600.0
 
 
 class Pairs(NamedTuple):
@@ -166,3 +168,12 @@ def _pairs(matrix: sparse.csr_array) -> Pairs:
 def _entries(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return rows, matrix.indices, matrix.data
+
+
+def plain_width(
+    distances: np.ndarray | sparse.csr_array, scales: np.ndarray, bandwidth: float
+) -> tuple[float, float]:
+    """One scale for all items, and a bandwidth at which each keeps the order of its distances."""
+    scale, farthest = float((scales / len(scales)).sum()), float(distances.max())
+    needed = (farthest / scale) ** 2 / LARGEST_EXPONENT if scale > 0 else 0.0
+    return scale, max(bandwidth, needed)
