@@ -172,7 +172,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
             unusual[rows.order] = self._voices.scores
         else:
             unusual = rows.map(self._unusual, "outliers")
-        self._calibration = None
+        self._calibration: Any = None
         if self.fdr is not None:
             aside = np.sort(ranks[n_reference : n_reference + MAX_REFERENCE])
             self._calibration = np.sort(self._unusual(rows.rows_at_ranks(aside)))
@@ -289,7 +289,6 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         """
         return self._calibrated(self.score_samples(X))
 
-    @by_chunks(dtype=lambda model: np.float64)
     def p_values(self, X: ArrayLike) -> np.ndarray:
         """Compute the fraction of clean rows that are at least as unusual, for a model with ``fdr``.
 
@@ -307,13 +306,17 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         ndarray of shape (m,)
             The p-values.
         """
-        points = self._checked(X)
+        check_is_fitted(self)
         if self._calibration is None:
             raise InvalidValueError(
                 "p_values needs clean rows that were set aside, but the model was fitted with fdr=None; use "
                 "OutlierDetector(novelty=True, fdr=0.1)."
             )
-        return conformal_p_values(self._calibration, self._unusual(points))
+        return self._p_values(X)
+
+    @by_chunks(dtype=lambda model: np.float64)
+    def _p_values(self, X: ArrayLike) -> np.ndarray:
+        return conformal_p_values(self._calibration, self._unusual(self._checked(X)))
 
     @by_chunks()
     def predict(self, X: ArrayLike) -> np.ndarray:
