@@ -169,6 +169,14 @@ def test_other_metrics_find_the_row_that_is_far_in_them(metric):
     assert np.argmin(model.score_samples(given)) == 200
     np.testing.assert_array_equal(model.predict(given), model.labels_)
     assert (model.voices_["shape"] == 0) == (metric == "precomputed")
+    if metric == "precomputed":
+        assert "shape" not in {reason.voice for reason in model.explain(given)}
+
+
+def test_an_error_names_the_row_as_it_was_given():
+    X = np.vstack([np.random.default_rng(0).normal(size=(60, 3)), np.zeros((1, 3))])
+    with pytest.raises(ValueError, match=r"\[60\]"):
+        OutlierDetector(metric="cosine").fit(X)
 
 
 def test_a_large_table_is_compared_with_a_sample_of_its_rows():

@@ -1,5 +1,7 @@
 """Re-ranking: literal oracles, gains over distances, lists of other indexes, and diverse results."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -180,6 +182,7 @@ def test_given_lists_answer_every_number_of_results_and_say_what_led_to_each(met
         places = np.vectorize(order.index)(found.reached[:, 1:])
         assert (np.diff(places, axis=1) >= 0).all()
         assert "path" in found.reached
+        assert (pickle.loads(pickle.dumps(found)).reached == found.reached).all()
         few = model.rank(queries, 20)
         np.testing.assert_array_equal(indices[:, :20], few[0])
     of_points = Reranker(method).fit(X)

@@ -287,7 +287,8 @@ def reason_of(
 ) -> Reason:
     """The reason of one row, from the parts of the voices and the function that tells those of the
     columns."""
-    voice = VOICES[int(np.argmax(parts))]
+    # A silent voice has no part at all.
+    voice = VOICES[int(np.argmax(np.where(parts == 0, -np.inf, parts)))]
     found = shares(voice)
     columns: list[tuple[Any, float]] = []
     if found is not None:

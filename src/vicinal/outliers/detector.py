@@ -22,6 +22,7 @@ from vicinal._core.options import seed_from
 from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
+from vicinal.neighbors import NeighborSearch
 from vicinal.outliers._voices import VOICES, Reason, Voices, reason_of
 
 if TYPE_CHECKING:
@@ -225,6 +226,9 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
             return rows
         points = validate_input(self, X, dtype=np.float64, ensure_min_samples=at_least)
         if not self._is_precomputed():
+            if self.metric != "euclidean":
+                # Errors about rows name them as they were given.
+                NeighborSearch(points, metric=self.metric)
             return _Table(points, np.lexsort(points.T[::-1]))
         return _Table(check_distances(points), np.arange(len(points)))
 

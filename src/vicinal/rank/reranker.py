@@ -58,6 +58,9 @@ class RankedItems(tuple[np.ndarray, np.ndarray]):
         pair.reached = reached
         return pair
 
+    def __getnewargs__(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return *self, self.reached
+
 
 class Reranker(FitCallbacks, BaseEstimator):
     """Re-rank search results by how the items of the gallery are connected with each other.
