@@ -1,5 +1,7 @@
 """Re-ranking: literal oracles, gains over distances, lists of other indexes, and diverse results."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
@@ -128,8 +130,10 @@ def test_separate_groups_and_duplicates_are_ranked_by_reach_then_by_distance():
         assert len(set(all_found)) == rest
         lengths = np.linalg.norm(X[all_found] - X[25], axis=1)
         assert (np.diff(lengths[lengths > 1e5]) >= 0).all()
-    with pytest.raises(InvalidValueError, match="items only"):
-        Reranker(list_size=40).fit(NeighborSearch(X).nearest(10)).rank([25], 40)
+    found = Reranker(list_size=40).fit(NeighborSearch(X).nearest(10)).rank([25], 40)
+    assert len(set(found[0][0])) == 40
+    # Nothing leads from one group to the other.
+    assert (found.reached[0] == "row number").sum() == 21
     equal = Reranker(n_neighbors=5).fit(np.ones((12, 3))).rank([0], 5)[0]
     assert len(set(equal[0])) == 5
 
@@ -165,18 +169,61 @@ def test_more_results_begin_with_the_fewer(method, digits):
 
 
 @pytest.mark.parametrize("method", ["smoothed", "k_reciprocal", "distance"])
-def test_given_lists_answer_what_they_reach_and_name_what_is_missing(method, digits):
+def test_given_lists_answer_every_number_of_results_and_say_what_led_to_each(method, digits):
     X = digits[0][:300]
     model = Reranker(method).fit(NeighborSearch(X).nearest(10))
-    assert model.rank([0], 10)[0].shape == (1, 10)
-    with pytest.raises(InvalidValueError, match=r"lead to \d+ items only; .* longer lists"):
-        model.rank([0], 299)
-    of_points = Reranker(method).fit(X)
-    assert of_points.rank([0], 299)[0].shape == (1, 299)
     results = NeighborSearch(X).nearest(15, X[:3] + 0.1)
-    assert of_points.rank(results, 15)[0].shape == (3, 15)
-    with pytest.raises(InvalidValueError, match=r"lead to \d+ items only"):
-        of_points.rank(results, 300)
+    for queries, n in (([0], 299), (results, 300)):
+        found = model.rank(queries, n)
+        indices, scores = found
+        assert all(len(set(row)) == n for row in indices.tolist())
+        assert (np.diff(scores, axis=1) <= 0).all()
+        order = [method, "distance", "path", "row number"]
+        places = np.vectorize(order.index)(found.reached[:, 1:])
+        assert (np.diff(places, axis=1) >= 0).all()
+        assert "path" in found.reached
+        assert (pickle.loads(pickle.dumps(found)).reached == found.reached).all()
+        few = model.rank(queries, 20)
+        np.testing.assert_array_equal(indices[:, :20], few[0])
+    of_points = Reranker(method).fit(X)
+    assert set(of_points.rank([0], 299).reached.ravel()) <= {method, "distance"}
+    assert of_points.rank(results, 300)[0].shape == (3, 300)
+
+
+def test_paths_along_lists_are_the_shortest():
+    # On a line, lists of two neighbours lead to all items in the order of their distance.
+    X = np.cumsum(np.random.default_rng(0).uniform(1, 2, size=(40, 1)), axis=0)
+    found = Reranker("distance").fit(NeighborSearch(X).nearest(2)).rank(np.arange(40), 39)
+    D = np.abs(X - X.T)
+    expected = np.argsort(D, axis=1, kind="stable")[:, 1:]
+    lengths = np.take_along_axis(D, expected, axis=1)
+    linked = found.reached != "row number"
+    assert linked.all(axis=1).any()
+    for row in np.flatnonzero(linked.all(axis=1)):
+        np.testing.assert_array_equal(found[0][row], expected[row])
+        np.testing.assert_allclose(found[1][row], -lengths[row])
+
+
+def uneven(rng):
+    """Clumps of near-duplicates, and items that are far from all others."""
+    clumps = [0.001 * rng.normal(size=(8, 6)) + 3 * rng.normal(size=6) for _ in range(25)]
+    return np.vstack([*clumps, 3 * rng.normal(size=(200, 6))])
+
+
+@pytest.mark.parametrize("from_lists", [False, True])
+def test_without_a_common_clock_items_rank_by_distance(from_lists):
+    X = uneven(np.random.default_rng(0))
+    model = Reranker().fit(NeighborSearch(X).nearest(30) if from_lists else X)
+    assert model.rate_factor_ > 8
+    assert model.t_ == 0
+    rows = np.arange(0, 400, 7)
+    found = model.rank(rows, 20)
+    expected = Reranker("distance").fit(X).rank(rows, 20)
+    np.testing.assert_array_equal(found[0], expected[0])
+    assert (found.reached == "distance").all()
+    diverse = model.rank(rows, 5, diversity=0.5)[0]
+    assert (diverse[:, 0] == expected[0][:, 0]).all()
+    assert (diverse != expected[0][:, :5]).any()
 
 
 def test_a_query_equal_to_an_item_has_its_results(digits):

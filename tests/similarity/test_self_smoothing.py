@@ -284,3 +284,39 @@ def test_faces_of_orl():
     ]
     assert score > max(scores) - 0.01
     assert score > scores[0] + 0.08
+
+
+def uneven(rng):
+    """Clumps of near-duplicates, and items that are far from all others."""
+    clumps = [0.001 * rng.normal(size=(8, 6)) + 3 * rng.normal(size=6) for _ in range(25)]
+    return np.vstack([*clumps, 3 * rng.normal(size=(200, 6))])
+
+
+@pytest.mark.parametrize("method", ["dense", "sparse"])
+def test_without_a_common_clock_items_rank_by_distance(method):
+    X = uneven(np.random.default_rng(0))
+    model = SelfSmoothing(method=method).fit(X)
+    assert model.rate_factor_ > 8
+    assert (model.t_, model.t_curve_) == (0, None)
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    for found, distances in (
+        (model.kneighbors(n_neighbors=10)[1], D + np.diag(np.full(400, np.inf))),
+        (model.kneighbors(X[:50] + 0.5, 10)[1], np.linalg.norm(X[:50, None] + 0.5 - X, axis=2)),
+    ):
+        lengths = np.take_along_axis(distances, found, axis=1)
+        expected = np.sort(distances, axis=1)[:, :10]
+        # Sparse similarities are in single precision, so that nearly equal distances may swap.
+        np.testing.assert_allclose(lengths, expected, atol=1e-3)
+
+
+def test_a_given_number_of_steps_is_taken_without_a_common_clock_too():
+    X = uneven(np.random.default_rng(0))
+    model = SelfSmoothing(50).fit(X)
+    assert (model.t_, model.rate_factor_) == (50, None)
+
+
+def test_one_far_item_takes_no_clock_from_the_others():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    factors = [SelfSmoothing().fit(rows).rate_factor_ for rows in (X, np.vstack([X, [1e30] * 4]))]
+    assert factors[1] < 8
+    assert factors[1] == pytest.approx(factors[0], rel=0.3)

@@ -7,10 +7,10 @@ from scipy.stats import spearmanr
 
 from vicinal.similarity import SelfSmoothing
 from vicinal.similarity.smoothing import _auto_t
+from vicinal.similarity.smoothing._auto_t import SampledReturns
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
 from vicinal.similarity.smoothing._locality import local_order
 from vicinal.similarity.smoothing._spectral import all_pairs
-from vicinal.similarity.smoothing._walk_steps import SampledReturns
 from vicinal.similarity.smoothing._walks import SparseWalk
 
 

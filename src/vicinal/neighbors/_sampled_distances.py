@@ -62,7 +62,9 @@ class SampledDistances:
         return distances
 
 
-def draw_ranks(n: int, rng: np.random.Generator, size: int, n_samples: int) -> np.ndarray:
+def draw_ranks(
+    n: int, rng: np.random.Generator, size: int = SAMPLE_SIZE, n_samples: int = N_SAMPLES
+) -> np.ndarray:
     """Ranks (n_samples, size) of drawn rows in the lexicographic order of n rows."""
     size = min(size, max(n // MIN_ROWS_PER_DRAW, 2), n)
     return np.array([rng.choice(n, size, replace=False) for _ in range(n_samples)])

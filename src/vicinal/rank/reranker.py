@@ -22,6 +22,7 @@ from vicinal.rank._k_reciprocal import ReciprocalEncoding
 from vicinal.rank._list_ranking import (
     distance_matrix,
     diversified,
+    nearest_along,
     rank_by_lists,
     similarities_between,
 )
@@ -41,8 +42,24 @@ N_AVERAGED = 10
 BANDWIDTH = 0.1
 # Candidates per result among which diverse results are chosen.
 CANDIDATES_PER_RESULT = 5
+# What led to a result, in the type of an array.
+SOURCE = "<U15"
 # Three powers with twice as many entries while the lists are computed, and the lists.
 BYTES_PER_ENTRY = 60.0
+
+
+class RankedItems(tuple[np.ndarray, np.ndarray]):
+    """Items and scores, a pair; ``reached`` says what led to each item."""
+
+    reached: np.ndarray
+
+    def __new__(cls, indices: np.ndarray, scores: np.ndarray, reached: np.ndarray) -> RankedItems:
+        pair = super().__new__(cls, (indices, scores))
+        pair.reached = reached
+        return pair
+
+    def __getnewargs__(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return *self, self.reached
 
 
 class Reranker(FitCallbacks, BaseEstimator):
@@ -72,16 +89,17 @@ class Reranker(FitCallbacks, BaseEstimator):
         Metric of points, as for `NeighborSearch`.
     n_jobs : int or None, default=-1
         Number of threads; -1 uses all cores.
-    verbose : int, default=0
-        If positive, long computations show a progress bar.
 
     Attributes
     ----------
     t_ : int
-        With "smoothed", number of steps; t + 1 is a power of 2.
+        With "smoothed", number of steps; t + 1 is a power of 2, and 0 means that nothing is smoothed.
     t_curve_ : ndarray of shape (m, 2)
         With "smoothed", numbers of steps, and at each the rank correlation between return probability and
         degree. ``t_`` is where it is nearest to 0, unless walks leave the lists before.
+    rate_factor_ : float
+        With "smoothed", the typical factor by which walks leave an item faster or slower than the average
+        one. If it is above 8, no number of steps suits all items: ``t_`` is 0, and items rank by distance.
     n_items_ : int
         Number of items of the gallery.
 
@@ -91,8 +109,8 @@ class Reranker(FitCallbacks, BaseEstimator):
     Zhong, Zheng, Cao and Li, "Re-ranking person re-identification with k-reciprocal encoding", CVPR 2017.
     Chum, Philbin, Sivic, Isard and Zisserman, "Total recall: automatic query expansion with a generative
     feature model for object retrieval", ICCV 2007.
-    Carbonell and Goldstein, "The use of MMR, diversity-based reranking for reordering documents and producing
-    summaries", SIGIR 1998.
+    Carbonell and Goldstein, "The use of MMR, diversity-based reranking for reordering documents and
+    producing summaries", SIGIR 1998.
 
     Examples
     --------
@@ -116,7 +134,6 @@ class Reranker(FitCallbacks, BaseEstimator):
         keep_nearest: bool = True,
         metric: MetricLike = "euclidean",
         n_jobs: NJobs = -1,
-        verbose: int = 0,
     ) -> None:
         self.method = method
         self.n_neighbors = n_neighbors
@@ -124,7 +141,6 @@ class Reranker(FitCallbacks, BaseEstimator):
         self.keep_nearest = keep_nearest
         self.metric = metric
         self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(self, X: MatrixLike | tuple[ArrayLike, ArrayLike], y: object = None) -> Reranker:
         """Prepare the gallery.
@@ -146,7 +162,7 @@ class Reranker(FitCallbacks, BaseEstimator):
         check_choice(self.method, "method", METHODS)
         n_neighbors = check_count(self.n_neighbors, "n_neighbors")
         check_count(self.list_size, "list_size")
-        self._points = None
+        self._points = self._listed = None
         if isinstance(X, tuple):
             if self.method == "query_expansion":
                 raise InvalidValueError(
@@ -177,7 +193,7 @@ class Reranker(FitCallbacks, BaseEstimator):
         k: int = 10,
         *,
         diversity: float = 0.0,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> RankedItems:
         """Find the k best items of the gallery for each query.
 
         Parameters
@@ -186,21 +202,24 @@ class Reranker(FitCallbacks, BaseEstimator):
             Items of the gallery, which are not among their own results; new points; or the results of a
             search index for each query, as two arrays of shape (m, n_found).
         k : int, default=10
-            Number of results. Items that the lists do not lead to follow the others by distance from the
-            query, up to the whole gallery. Where these distances are unknown, because the gallery or the
-            query was given by lists, it is an error.
+            Number of results, up to the whole gallery. Items that the method does not lead to follow the
+            others by distance from the query; where it is unknown, because the gallery or the query was
+            given by lists, by the length of a path along the lists, and last by row number.
         diversity : float in [0, 1), default=0.0
             With "smoothed", weight of the similarity to better results against relevance; 0 ranks by
-            relevance alone. With 0.5, an item that equals a better result is never worth more than a new one.
+            relevance alone. With 0.5, an item that equals a better result is never worth more than a new
+            one.
 
         Returns
         -------
         indices : ndarray of int of shape (m, k)
             Items by descending score.
         scores : ndarray of shape (m, k)
-            Scores: smoothed similarities in [0, 1], or negative distances. An item that keeps the first place
-            has at least the score of the second. Items that follow by distance have a smoothed similarity of
-            0, or a Jaccard distance of 1.
+            Scores: smoothed similarities in [0, 1], or negative distances. An item that keeps the first
+            place has at least the score of the second. Items that follow by distance or path have a
+            smoothed similarity of 0, or a Jaccard distance of 1; those that follow by row number have 0
+            or -inf. The pair also has an attribute ``reached``, an array of the same shape that says what
+            led to each item: the method, "distance", "path" or "row number".
         """
         check_is_fitted(self, "n_items_")
         diversity = check_real(diversity, "diversity", low=0.0, high=1.0)
@@ -215,17 +234,14 @@ class Reranker(FitCallbacks, BaseEstimator):
             k, "k", high=others, remedy=f"The gallery has {others:,} items for a query."
         )
         m = len(near)
-        require_memory(16.0 * m * k, f"The results of {m:,} queries", "Use a smaller k.")
-        if self.method == "smoothed":
-            return self._rank_smoothed(items, points, near, distances, k, diversity)
-        indices, scores = np.empty((m, k), np.int64), np.empty((m, k))
-        for q in range(m):
-            item = None if items is None else int(items[q])
-            point = None if points is None else points[q : q + 1]
-            ids, values = self._candidates(near[q], distances[q], item, point, k)
-            kept = ids != (-1 if item is None else item)
-            indices[q], scores[q] = _best(ids[kept], values[kept], k)
-        return indices, scores
+        require_memory(64.0 * m * k, f"The results of {m:,} queries", "Use a smaller k.")
+        size = k if diversity == 0 else min(CANDIDATES_PER_RESULT * k, others)
+        read = items, points, near, distances
+        if self.method == "smoothed" and self.t_ > 0:
+            found = self._rank_smoothed(*read, size)
+        else:
+            found = self._rank_each(*read, size)
+        return found if diversity == 0 else self._diversified(found, k, diversity)
 
     def _rank_smoothed(
         self,
@@ -234,8 +250,7 @@ class Reranker(FitCallbacks, BaseEstimator):
         near: np.ndarray,
         distances: np.ndarray,
         k: int,
-        diversity: float,
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> RankedItems:
         if items is None:
             starts, own = near, np.full(len(near), -1)
             weights = self._weights(near, distances)
@@ -244,59 +259,138 @@ class Reranker(FitCallbacks, BaseEstimator):
         rank = partial(
             rank_by_lists,
             self._similar,
-            size=k if diversity == 0 else min(CANDIDATES_PER_RESULT * k, self.n_items_),
+            size=k,
             keep_nearest=bool(self.keep_nearest),
             n_jobs=self.n_jobs,
         )
         found = rank(starts, weights, near, own)
+        reached = np.where(found.scores > 0, "smoothed", "distance")
+        if self.keep_nearest:
+            reached[:, :1] = "distance"
         few = np.flatnonzero(found.counts < k)
-        if len(few) and points is not None:
-            # Walks from these queries reach few items; the others follow by distance.
-            longer = self._nearest_to(points[few], k)[0]
+        if len(few):
+            # Walks from these queries reach few items; the others follow by distance, or along the lists.
+            further = self._further(
+                near[few], distances[few], own[few], None if points is None else points[few], k
+            )
+            longer = np.array([ids for ids, _, _ in further])
             for target, values in zip(
                 found, rank(starts[few], weights[few], longer, own[few]), strict=True
             ):
                 target[few] = values
-        if len(near) and found.counts.min() < k:
-            raise _too_few(k, int(found.counts.min()))
-        if diversity == 0:
-            return found.indices, found.scores
-        indices, scores = np.empty((len(near), k), np.int64), np.empty((len(near), k))
-        for q, count in enumerate(found.counts.tolist()):
-            ids, values = found.indices[q, :count], found.scores[q, :count]
-            relevance = values / values[0] if values[0] > 0 else np.ones(count)
-            similarity = similarities_between(self._similar, ids)
-            chosen = diversified(relevance, similarity, k, diversity)
-            indices[q], scores[q] = ids[chosen], values[chosen]
-        return indices, scores
+            for q, (ids, _, by) in zip(few.tolist(), further, strict=True):
+                source = dict(zip(ids.tolist(), by.tolist(), strict=True))
+                reached[q] = [
+                    "smoothed" if score > 0 else source[i]
+                    for i, score in zip(found.indices[q].tolist(), found.scores[q], strict=True)
+                ]
+                if self.keep_nearest:
+                    reached[q, 0] = "distance"
+        return RankedItems(found.indices, found.scores, reached)
+
+    def _rank_each(
+        self,
+        items: np.ndarray | None,
+        points: np.ndarray | None,
+        near: np.ndarray,
+        distances: np.ndarray,
+        k: int,
+    ) -> RankedItems:
+        m = len(near)
+        indices, scores = np.empty((m, k), np.int64), np.empty((m, k))
+        reached = np.empty((m, k), SOURCE)
+        for q in range(m):
+            item = -1 if items is None else int(items[q])
+            point = None if points is None else points[q : q + 1]
+            ids, values, by = self._candidates(near[q], distances[q], item, point, k)
+            # Later candidates follow equal ones in their own order.
+            order = np.lexsort([np.arange(len(ids)), -values])[:k]
+            indices[q], scores[q], reached[q] = ids[order], values[order], by[order]
+        return RankedItems(indices, scores, reached)
+
+    def _diversified(self, found: RankedItems, k: int, diversity: float) -> RankedItems:
+        indices, scores = found
+        m, unit = len(indices), float(self._lists[1].mean()) or 1.0
+        chosen = np.empty((m, k), np.int64)
+        for q in range(m):
+            # Distances become similarities on the scale of the gallery.
+            values = scores[q] if self.t_ > 0 else np.exp(scores[q] / unit)
+            relevance = values / values[0] if values[0] > 0 else np.ones(len(values))
+            similarity = similarities_between(self._similar, indices[q])
+            chosen[q] = diversified(relevance, similarity, k, diversity)
+        return RankedItems(
+            *(np.take_along_axis(part, chosen, axis=1) for part in (indices, scores, found.reached))
+        )
 
     def _candidates(
         self,
         near: np.ndarray,
         distances: np.ndarray,
-        item: int | None,
+        item: int,
         point: np.ndarray | None,
         k: int,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Candidates of one query, at least k where its point is known, and their scores."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """At least k candidates of one query without its own item (-1: none), scores, what led to them."""
         if self.method == "query_expansion":
             assert self._points is not None  # checked by fit
             averaged = self._points[near[:N_AVERAGED]]
             if point is not None:
                 averaged = np.vstack([point, averaged])
             found, lengths = self._nearest_to(averaged.mean(axis=0)[None], max(self.list_size, k))
-            return found[0], -lengths[0]
-        ids, final = near, distances
-        if self.method == "k_reciprocal":
-            ids, final = self._reciprocal.rank(near, distances, item)
-        if point is None or np.count_nonzero(ids != (-1 if item is None else item)) >= k:
-            return ids, -final
-        further, lengths = self._nearest_to(point, k)
-        new = ~np.isin(further[0], ids)
-        beyond = lengths[0, new]
+            ids, final = found[0], lengths[0]
+        elif self.method == "k_reciprocal":
+            ids, final = self._reciprocal.rank(near, distances, None if item < 0 else item)
+        else:
+            ids, final = near, distances
+        others = ids != item
+        ids, final = ids[others], final[others]
+        order = np.lexsort([ids, final])
+        ids, final = ids[order], final[order]
+        by_method = "distance" if self.method == "smoothed" else self.method
+        by = np.full(len(ids), by_method, SOURCE)
+        if len(ids) >= k:
+            return ids, -final, by
+        (further, lengths, how), *_ = self._further(
+            near[None], distances[None], np.array([item]), point, k
+        )
+        new = ~np.isin(further, ids)
+        beyond = lengths[new]
         if self.method == "k_reciprocal":
             beyond = self._reciprocal.distances_of_others(beyond)
-        return np.append(ids, further[0, new]), -np.append(final, beyond)
+        if point is None:
+            # A path may be shorter than the distance to the last item of a list.
+            beyond = np.maximum(beyond, final.max(initial=0.0))
+        return np.append(ids, further[new]), -np.append(final, beyond), np.append(by, how[new])
+
+    def _further(
+        self,
+        near: np.ndarray,
+        distances: np.ndarray,
+        own: np.ndarray,
+        points: np.ndarray | None,
+        k: int,
+    ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """For each query the k nearest other items, their distances, and how they were reached.
+
+        Where points are unknown, they are the nearest along the lists, then those of the lowest row numbers.
+        """
+        if points is not None:
+            found, lengths = self._nearest_to(points, k)
+            by = np.full(k, "distance", SOURCE)
+            kept = (ids != item for ids, item in zip(found, own, strict=True))
+            return [
+                (ids[others][:k], values[others][:k], by)
+                for ids, values, others in zip(found, lengths, kept, strict=True)
+            ]
+        if self._listed is None:
+            self._listed = distance_matrix(*self._lists)
+        further = []
+        for listed, values, item in zip(near, distances, own.tolist(), strict=True):
+            ids, lengths = nearest_along(self._listed, listed, values, item, k)
+            by = np.where(np.isfinite(lengths), "path", "row number").astype(SOURCE)
+            by[np.isin(ids, listed)] = "distance"
+            further.append((ids, lengths, by))
+        return further
 
     def _nearest_to(self, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest items of points, and one more, because a point may be an item itself."""
@@ -313,8 +407,8 @@ class Reranker(FitCallbacks, BaseEstimator):
         weights, self._scales = kernel_and_scales(
             distance_matrix(*self._lists), BANDWIDTH, self._lists[0].shape[1], "pair"
         )
-        progress = "smoothing" if self.verbose > 0 else None
-        self._similar = diffusion_lists(weights, k, self.n_jobs, progress)
+        self._similar = diffusion_lists(weights, k, self.n_jobs)
+        self.rate_factor_ = self._similar.rate_factor
         self.t_, curve = self._similar.n_steps - 1, self._similar.curve
         self.t_curve_ = curve - [1, 0]
 
@@ -353,22 +447,9 @@ class Reranker(FitCallbacks, BaseEstimator):
         return None, new, *self._search.nearest(size, new)
 
 
-def _best(ids: np.ndarray, values: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    order = np.lexsort([ids, -values])[:k]
-    if len(order) < k:
-        raise _too_few(k, len(order))
-    return ids[order], values[order]
-
-
-def _too_few(k: int, n_found: int) -> InvalidValueError:
-    return InvalidValueError(
-        f"k={k}, but the lists lead to {n_found} items only; use fewer results, or pass points or longer "
-        "lists, with a larger list_size."
-    )
-
-
 def without_self(indices: np.ndarray, distances: np.ndarray) -> NeighborArrays:
-    """Lists by distance, without each item itself; where a duplicate displaced it, without the last entry."""
+    """Lists by distance, without each item itself; where a duplicate displaced it, without the last
+    entry."""
     n, k = indices.shape
     indices, distances = _by_distance(indices, distances)
     own = indices == np.arange(n)[:, None]

@@ -24,7 +24,9 @@ CALLS = [
     *(fit(vicinal.OutlierDetector, X, expect=SCORED) for X in FORMS),
     fit(vicinal.OutlierDetector, OUTLIER, expect=FOUND),
     fit(vicinal.OutlierDetector, OUTLIER, contamination=0.1, expect=FOUND),
-    fit(vicinal.OutlierDetector, dense, sample_size=4, n_samples=10, expect=SCORED),
+    fit(vicinal.OutlierDetector, dense, metric="manhattan", expect=SCORED),
+    fit(vicinal.OutlierDetector, dense, novelty=True, fdr=0.2, expect=SCORED),
+    fit(vicinal.OutlierDetector, dense, fdr=0.2, expect=error("fdr=0.2")),
     odd(vicinal.OutlierDetector, inputs.ODD, takes=[inputs.overflow]),
     fit(vicinal.OutlierDetector, dense, contamination=2.0, expect=error("contamination=2")),
 ]

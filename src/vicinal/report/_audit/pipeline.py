@@ -15,6 +15,7 @@ from vicinal._core.tables import RawTable, missing_cells
 from vicinal.duplicates import near_duplicates
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors import NeighborSearch
+from vicinal.outliers import OutlierDetector
 from vicinal.report._audit.copies import conflicting_rows, find_leakage
 from vicinal.report._audit.label_doubts import NEIGHBOR_COUNTS, doubt_labels
 from vicinal.report._audit.rows import find_hubs, find_outliers, find_typical
@@ -143,9 +144,9 @@ def audit_table(
             n_jobs=n_jobs,
             verbose=verbose,
         )
-        n_neighbors = min(NEIGHBOR_COUNTS[-1], len(points) - 1)
         search = NeighborSearch(points, n_jobs=n_jobs, verbose=verbose)
-        neighbors = search.nearest(n_neighbors)
+        neighbors = search.nearest(min(NEIGHBOR_COUNTS[-1], len(points) - 1))
+        detector = OutlierDetector(random_state=seed, n_jobs=n_jobs)
         doubts = conflicts = None
         if data.labels is not None:
             doubts = doubt_labels(points, data.labels, neighbors, n_jobs)
@@ -153,11 +154,11 @@ def audit_table(
         return Audit(
             data=data,
             duplicates=duplicates,
-            outliers=find_outliers(points, seed, n_jobs),
+            outliers=find_outliers(points, detector, None if data.encoder else data.names),
             label_doubts=doubts,
             conflicts=conflicts,
             leakage=None if splits is None else find_leakage(duplicates, splits),
-            typicality=find_typical(points, data.labels, seed, n_jobs),
+            typicality=find_typical(points, data.labels, detector),
             hubs=find_hubs(neighbors[0]),
             parameters={
                 "metric": metric,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from vicinal.outliers.detector import OutlierDetector
+from vicinal.outliers import OutlierDetector
 from vicinal.report._shared_inputs import N_NEIGHBORS
 
 # Rows listed of each kind, and in each class.
@@ -23,16 +23,19 @@ class Outliers(NamedTuple):
     Attributes
     ----------
     score : ndarray (n,)
-        Mean distance to small samples, relative to that of a typical row; higher is more unusual.
+        Score of `OutlierDetector`, 0 for a typical row; higher is more unusual.
     threshold : float
         Rows above it are outliers.
     rows : ndarray of int
         The outliers, the most unusual first.
+    reasons : dict of int to str
+        Why each of the most unusual rows is unusual.
     """
 
     score: np.ndarray
     threshold: float
     rows: np.ndarray
+    reasons: dict[int, str]
 
 
 class Typicality(NamedTuple):
@@ -69,16 +72,24 @@ class Hubs(NamedTuple):
     n_orphans: int
 
 
-def find_outliers(points: np.ndarray, seed: int, n_jobs: int | None) -> Outliers:
-    """Score all rows."""
-    model = OutlierDetector(random_state=seed, n_jobs=n_jobs).fit(points)
+def find_outliers(
+    points: np.ndarray, detector: OutlierDetector, names: list[str] | None
+) -> Outliers:
+    """Score all rows; reasons name columns if the points have one coordinate for each name."""
+    model = detector.fit(points)
     score = -model.score_samples(points)
     rows = np.flatnonzero(model.labels_ == -1)
-    return Outliers(score, -model.offset_, rows[np.argsort(-score[rows], kind="stable")])
+    listed = np.argsort(-score, kind="stable")[:N_LISTED]
+    reasons = {}
+    for row, reason in zip(listed.tolist(), model.explain(points[listed]), strict=True):
+        named = [(names[column], share) for column, share in reason.columns] if names else []
+        reasons[row] = str(reason._replace(columns=named))
+    ordered = rows[np.argsort(-score[rows], kind="stable")]
+    return Outliers(score, -model.offset_, ordered, reasons)
 
 
 def find_typical(
-    points: np.ndarray, labels: np.ndarray | None, seed: int, n_jobs: int | None
+    points: np.ndarray, labels: np.ndarray | None, detector: OutlierDetector
 ) -> Typicality:
     """Rank the rows of each class by their outlier scores within it."""
     rank = np.full(len(points), np.nan)
@@ -91,7 +102,7 @@ def find_typical(
     for name, rows in groups.items():
         if len(rows) < MIN_CLASS_SIZE:
             continue
-        score = find_outliers(points[rows], seed, n_jobs).score
+        score = -detector.fit(points[rows]).score_samples(points[rows])
         order = rows[np.argsort(score, kind="stable")]
         # Equally typical rows have the same rank.
         rank[rows] = 1.0 - np.searchsorted(np.sort(score), score, side="right") / len(rows)

@@ -69,16 +69,20 @@ def least_similar(result: Audit) -> Table:
 
 def outliers(result: Audit) -> Table:
     """The most unusual rows."""
-    score = result.outliers.score
+    score, reasons = result.outliers.score, result.outliers.reasons
     records = [
-        {"row": int(i), "score": float(score[i])} for i in np.argsort(-score, kind="stable")
-    ][:N_LISTED]
+        {"row": row, "score": float(score[row]), "reason": reason}
+        for row, reason in reasons.items()
+    ]
     columns = [
         Column("row", "row", _row_name(result), "text"),
         Column("score", "outlier score", "{:.2f}"),
+        Column("reason", "why", "{}", "text"),
     ]
     caption = (
-        "The most unusual rows: mean distance to small random samples, relative to a typical row."
+        "The most unusual rows. The score joins the distances to the rest, to the neighbours and to the "
+        "centre in units of the spread. It is not the noise score of a clustering, which is high where "
+        "rows are sparse, between clusters too."
     )
     return Table(columns, records, caption)
 

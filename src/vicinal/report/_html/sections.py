@@ -131,7 +131,8 @@ def noise(result: Perception) -> Html:
         else "There is no clear separation, so no row is labelled as noise."
     )
     caption = (
-        f"Distribution of noise scores, from 0 (typical) to 1 (outside the structure). {conclusion}"
+        "Distribution of noise scores, from 0 (typical) to 1 (outside the structure). They are about "
+        f"density; the outlier scores of an audit ask whether a row fits the rest at all. {conclusion}"
     )
     table = html_table(_tables.least_typical(result), result.data.ids)
     return section("noise", "Noise", side_by_side(figure(chart, caption), table))

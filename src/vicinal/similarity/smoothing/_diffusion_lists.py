@@ -19,7 +19,7 @@ from scipy import sparse
 
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.operators.laplacians import degrees, transition
-from vicinal.similarity.smoothing._auto_t import rank_correlation
+from vicinal.similarity.smoothing._auto_t import MAX_FACTOR, rank_correlation, rate_factor
 from vicinal.similarity.smoothing._locality import NodeOrder, local_order, reordered
 from vicinal.similarity.smoothing._sparse_powers import (
     ROWS_PER_TASK,
@@ -51,6 +51,9 @@ class DiffusionLists(NamedTuple):
         Number of factors P, a power of 2.
     curve : ndarray (m, 2)
         Numbers of steps, and the rank correlation between return probabilities and degrees at each.
+    rate_factor : float
+        Typical factor between the rates at which walks leave the items. Above MAX_FACTOR no number of steps
+        suits all of them: ``n_steps`` is 1, and the lists hold the similarities themselves.
     """
 
     items: np.ndarray
@@ -58,10 +61,11 @@ class DiffusionLists(NamedTuple):
     norms: np.ndarray
     n_steps: int
     curve: np.ndarray
+    rate_factor: float
 
 
 def diffusion_lists(
-    weights: sparse.csr_array, list_size: int, n_jobs: int | None, progress: str | None = None
+    weights: sparse.csr_array, list_size: int, n_jobs: int | None
 ) -> DiffusionLists:
     """Lists of the ``list_size`` most similar items of each item.
 
@@ -73,18 +77,19 @@ def diffusion_lists(
         Length of the lists, at most n - 1.
     n_jobs : int or None
         Number of threads.
-    progress : str or None
-        Title of the progress bars; None for none.
     """
-    from vicinal.similarity.smoothing._diffusion_kernels import most_similar
+    from vicinal.similarity.smoothing._power_kernels import most_similar
 
+    factor = rate_factor(weights)
+    if factor > MAX_FACTOR:
+        return _plain_lists(weights, factor)
     order = local_order(weights)
     weights = reordered(weights, order)
     n, sums = weights.shape[0], degrees(weights)
     keep = min(n, ENTRIES_PER_LIST_ENTRY * list_size + 1)
     # The power whose rows are compared, and its square, whose largest entries are the candidates.
     half = from_sparse(transition(weights), keep)
-    power = pruned_square(half, keep, n_jobs, progress)
+    power = pruned_square(half, keep, n_jobs)
     returns = _returns(half, sums, n_jobs)
     mean_return = float((weights.diagonal() / sums).mean())
     n_steps, curve = 2, [(2, _dependence(sums, returns, mean_return))]
@@ -93,7 +98,7 @@ def diffusion_lists(
         curve.append((2 * n_steps, _dependence(sums, following, mean_return)))
         if -curve[-2][1] < curve[-1][1]:
             break  # the correlation is nearer to 0 here than after the next squaring
-        half, power = power, pruned_square(power, keep, n_jobs, progress)
+        half, power = power, pruned_square(power, keep, n_jobs)
         n_steps, returns = 2 * n_steps, following
     norms = np.sqrt(returns / sums)
     items = np.full((n, list_size + 1), -1, np.int32)
@@ -105,12 +110,22 @@ def diffusion_lists(
         blocks(n, ROWS_PER_TASK),
         n_jobs,
     )
-    return DiffusionLists(items, similarities, norms[order.positions], n_steps, np.array(curve))
+    norms = norms[order.positions]
+    return DiffusionLists(items, similarities, norms, n_steps, np.array(curve), factor)
+
+
+def _plain_lists(weights: sparse.csr_array, factor: float) -> DiffusionLists:
+    """The stored similarities of each item."""
+    n, counts = weights.shape[0], np.diff(weights.indptr)
+    used = np.arange(counts.max()) < counts[:, None]
+    items, similarities = np.full(used.shape, -1, np.int32), np.zeros(used.shape)
+    items[used], similarities[used] = weights.indices, weights.data
+    return DiffusionLists(items, similarities, np.ones(n), 1, np.empty((0, 2)), factor)
 
 
 def _returns(power: PrunedPower, sums: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """Diagonal of the square of a power of P, which is reversible: P[j, i] = P[i, j] d_i / d_j."""
-    from vicinal.similarity.smoothing._diffusion_kernels import squared_lengths
+    from vicinal.similarity.smoothing._power_kernels import squared_lengths
 
     returns = np.empty(len(sums))
     map_threads(

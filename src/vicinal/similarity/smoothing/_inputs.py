@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,7 @@ from vicinal.graphs.graph import Graph
 from vicinal.graphs.neighborhoods import knn
 from vicinal.neighbors._sparse_points import check_sparse_points
 from vicinal.neighbors.metric import as_metric
+from vicinal.similarity.smoothing._auto_t import MAX_FACTOR, rate_factor
 from vicinal.similarity.smoothing._out_of_sample import (
     PointKernel,
     holds_similarities,
@@ -25,7 +26,7 @@ from vicinal.similarity.smoothing._out_of_sample import (
     point_distances,
 )
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
-from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales
+from vicinal.similarity.smoothing.kernel import WIDTHS, kernel_and_scales, kernel_of, plain_width
 from vicinal.similarity.smoothing.operator import (
     check_self_similarity,
     check_similarity,
@@ -52,18 +53,38 @@ def check_parameters(model: Any) -> None:
     check_choice(model.method, "method", METHODS)
 
 
-def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
-    """Similarities computed from X, whether they are symmetric, and the kernel that computed them.
+class Similarities(NamedTuple):
+    """What `SelfSmoothing` smooths.
 
-    The kernel is None if X holds similarities.
+    Attributes
+    ----------
+    weights : ndarray or csr_array (n, n)
+        Similarities.
+    symmetric : bool
+        Whether they are.
+    kernel : PointKernel or None
+        What computed them; None if they were given.
+    rate_factor : float or None
+        Typical factor between the rates at which walks leave the items, see `rate_factor`; None if no
+        number of steps is chosen for retrieval.
     """
+
+    weights: Any
+    symmetric: bool
+    kernel: PointKernel | None
+    rate_factor: float | None
+
+
+def read_input(model: Any, X: Any) -> Similarities:
+    """Similarities computed from X; those of plain distances if the items have no common clock."""
     points = None
     if is_chunked(X):
         graph = _graph_of_chunks(model, validate_chunks(model, X))
         points, distances = graph.points, graph.to_scipy("lengths")
     elif holds_similarities(model.metric):
         matrix = validate_input(model, X, accept_sparse=True, dtype=None)
-        return *check_similarity(matrix, "X"), None
+        weights, symmetric = check_similarity(matrix, "X")
+        return Similarities(weights, symmetric, None, _rate_factor(model, weights))
     elif as_metric(model.metric).is_precomputed:
         distances = check_distances(validate_input(model, X, accept_sparse=True, dtype=None))
     else:
@@ -75,7 +96,18 @@ def read_input(model: Any, X: Any) -> tuple[Any, bool, PointKernel | None]:
     weights, scales = kernel_and_scales(
         distances, float(model.bandwidth), model.n_neighbors, model.width
     )
-    return weights, True, PointKernel.of(points, distances, scales, model)
+    kernel = PointKernel.of(points, distances, scales, model)
+    factor = _rate_factor(model, weights)
+    if factor is not None and factor > MAX_FACTOR:
+        scale, bandwidth = plain_width(distances, scales, kernel.bandwidth)
+        kernel = kernel.with_one_scale(scale, bandwidth)
+        weights = kernel_of(distances, kernel.scales, bandwidth)
+    return Similarities(weights, True, kernel, factor)
+
+
+def _rate_factor(model: Any, weights: Any) -> float | None:
+    is_chosen = isinstance(model.t, str) and model.n_clusters is None
+    return rate_factor(weights) if is_chosen else None
 
 
 def _graph_of_chunks(model: Any, points: ChunkedRows) -> Graph:

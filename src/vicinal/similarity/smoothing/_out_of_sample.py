@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +69,11 @@ class PointKernel:
             model.n_jobs,
             CachedSearch(points, model.metric),
         )
+
+    def with_one_scale(self, scale: float, bandwidth: float) -> PointKernel:
+        """The kernel with the same scale for all points."""
+        scales = np.full(len(self.scales), scale)
+        return replace(self, scales=scales, bandwidth=bandwidth, width="global")
 
     def search(self) -> NeighborSearch | None:
         """The search among fitted points; None if X holds distances."""
@@ -149,6 +154,11 @@ def holds_similarities(metric: MetricLike) -> bool:
 def is_pairwise(metric: MetricLike) -> bool:
     """Whether X holds distances or similarities of pairs instead of points."""
     return holds_similarities(metric) or as_metric(metric).is_precomputed
+
+
+def accepts_sparse(metric: MetricLike) -> bool:
+    """Whether X may be a sparse matrix."""
+    return is_pairwise(metric) or as_metric(metric).accepts_sparse
 
 
 def check_new(model: Any, X: Any) -> Any:

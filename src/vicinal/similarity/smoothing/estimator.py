@@ -20,7 +20,7 @@ from vicinal._core.options import seed_from
 from vicinal._core.precision import PreservesPrecision, is_single, like_input
 from vicinal._core.scalar_checks import check_count, check_list
 from vicinal.exceptions import InvalidValueError
-from vicinal.neighbors.metric import as_metric
+from vicinal.similarity.smoothing._auto_t import MAX_FACTOR, walk_steps
 from vicinal.similarity.smoothing._fused_items import Fusion, fused_blocks, read_fused_rows
 from vicinal.similarity.smoothing._fusion import (
     FusedWalk,
@@ -36,10 +36,14 @@ from vicinal.similarity.smoothing._inputs import (
     read_input,
 )
 from vicinal.similarity.smoothing._lazy_similarity import SmoothedSimilarity
-from vicinal.similarity.smoothing._out_of_sample import check_new, extended_blocks, is_pairwise
+from vicinal.similarity.smoothing._out_of_sample import (
+    accepts_sparse,
+    check_new,
+    extended_blocks,
+    is_pairwise,
+)
 from vicinal.similarity.smoothing._selection import largest_in_rows
 from vicinal.similarity.smoothing._sweeps import nearest_in, sweep_neighbors, sweep_similarities
-from vicinal.similarity.smoothing._walk_steps import walk_steps
 from vicinal.similarity.smoothing._walks import DenseWalk, SparseWalk
 from vicinal.similarity.smoothing.operator import check_similarity, check_steps, divide_by_diagonal
 
@@ -61,7 +65,8 @@ class SelfSmoothing(
     t : float or "auto", default="auto"
         Number of steps. "auto" chooses the number at which the return probability of a walk does not depend
         on the density at its start, or with ``n_clusters`` the number for a kernel of this many clusters; see
-        ``t_curve_``.
+        ``t_curve_``. Where walks leave the items at very different rates, no number suits all of them. Then
+        nothing is smoothed: ``t_`` is 0, and items rank by distance. A fusion is always smoothed.
     bandwidth : float, default=0.1
         Kernel width in units of the squared scale, see `smoothing_kernel`.
     n_neighbors : int, default=30
@@ -97,6 +102,9 @@ class SelfSmoothing(
         degree, which rises from -1; ``t_`` is where it crosses 0, or earlier, where half of the return
         probability is that of infinitely many steps. With ``n_clusters``, at each the effective
         rank (trace P^(t+1))^2 / trace P^(2(t+1)); ``t_`` is where it falls to ``n_clusters``.
+    rate_factor_ : float or None
+        With "auto" for retrieval, the typical factor by which walks leave an item faster or slower than
+        the average one. If it is above 8, ``t_`` is 0.
     affinity_ : ndarray or csr_array
         The similarity before smoothing. Not set by a fusion with ``how="after"`` or ``"cross"``.
 
@@ -148,9 +156,8 @@ class SelfSmoothing(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        pairwise = is_pairwise(self.metric)
-        tags.input_tags.pairwise = pairwise
-        tags.input_tags.sparse = pairwise or as_metric(self.metric).accepts_sparse
+        tags.input_tags.pairwise = is_pairwise(self.metric)
+        tags.input_tags.sparse = accepts_sparse(self.metric)
         return tags
 
     @chunked_fit
@@ -172,9 +179,10 @@ class SelfSmoothing(
             The fitted estimator.
         """
         check_parameters(self)
-        weights, symmetric, self._kernel = read_input(self, X)
-        self._fusion = None
-        self._smooth(weights, symmetric, "sparse" if is_chunked(X) else self.method)
+        read = read_input(self, X)
+        self._kernel, self._fusion = read.kernel, None
+        method = "sparse" if is_chunked(X) else self.method
+        self._smooth(read.weights, read.symmetric, method, read.rate_factor)
         if isinstance(self.similarity_, np.ndarray):
             self.similarity_ = like_input(self.similarity_, X)
         return self
@@ -357,10 +365,12 @@ class SelfSmoothing(
         """Number of columns of `transform`, which scikit-learn names: one per fitted item."""
         return self.n_items_
 
-    def _smooth(self, weights: Any, symmetric: bool, method: str) -> SelfSmoothing:
+    def _smooth(
+        self, weights: Any, symmetric: bool, method: str, rate_factor: float | None = None
+    ) -> SelfSmoothing:
         self.affinity_ = as_dense_or_sparse(weights, method)
         self._walk = make_walk(self.affinity_, symmetric, self.n_jobs)
-        self._choose(self._walk)
+        self._choose(self._walk, rate_factor)
         self.n_items_ = weights.shape[0]
         if isinstance(self._walk, SparseWalk):
             self._check_steps(self.t_)
@@ -370,7 +380,11 @@ class SelfSmoothing(
             self._set_ranked(divide_by_diagonal(self._walk.smoothed(self.t_)))
         return self
 
-    def _choose(self, walk: Any) -> None:
+    def _choose(self, walk: Any, rate_factor: float | None = None) -> None:
+        self.rate_factor_ = rate_factor
+        if rate_factor is not None and rate_factor > MAX_FACTOR:
+            self.t_, self.t_curve_ = 0.0, None
+            return
         if self.t != "auto":
             self.t_, self.t_curve_ = check_steps(self.t), None
             return

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from vicinal._core.types import MatrixLike
 
 WIDTHS = ("pair", "global")
+# A kernel that keeps the order of all distances is so wide that the farthest pair is not 0.
+LARGEST_EXPONENT = 600.0
 
 
 class Pairs(NamedTuple):
@@ -76,11 +78,20 @@ def kernel_and_scales(
     """The `smoothing_kernel` of checked distances, and the scales of the points."""
     if not sparse.issparse(matrix):
         scales = _by_width(_dense_scales(matrix, n_neighbors), width)
-        # Halves are summed because the sum of two huge scales may overflow.
-        return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth), scales
+        return kernel_of(matrix, scales, bandwidth), scales
     pairs = _pairs(matrix)
     scales = _by_width(_sparse_scales(pairs, matrix.shape[0], n_neighbors), width)
     return _sparse_kernel(pairs, scales, bandwidth), scales
+
+
+def kernel_of(
+    matrix: np.ndarray | sparse.csr_array, scales: np.ndarray, bandwidth: float
+) -> np.ndarray | sparse.csr_array:
+    """The kernel of checked distances, given the scales of the points."""
+    if sparse.issparse(matrix):
+        return _sparse_kernel(_pairs(matrix), scales, bandwidth)
+    # Halves are summed because the sum of two huge scales may overflow.
+    return gaussian(matrix, scales[:, None] / 2 + scales / 2, bandwidth)
 
 
 def _sparse_kernel(pairs: Pairs, scales: np.ndarray, bandwidth: float) -> sparse.csr_array:
@@ -157,3 +168,12 @@ def _pairs(matrix: sparse.csr_array) -> Pairs:
 def _entries(matrix: sparse.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return rows, matrix.indices, matrix.data
+
+
+def plain_width(
+    distances: np.ndarray | sparse.csr_array, scales: np.ndarray, bandwidth: float
+) -> tuple[float, float]:
+    """One scale for all items, and a bandwidth at which each keeps the order of its distances."""
+    scale, farthest = float((scales / len(scales)).sum()), float(distances.max())
+    needed = (farthest / scale) ** 2 / LARGEST_EXPONENT if scale > 0 else 0.0
+    return scale, max(bandwidth, needed)
