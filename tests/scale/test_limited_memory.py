@@ -16,7 +16,7 @@ from vicinal import (
     graphs,
     scale,
 )
-from vicinal.scale.settings import current_settings
+from vicinal._core.parallel import RUN
 
 da = pytest.importorskip("dask.array")
 from inputs import curved  # noqa: E402
@@ -84,11 +84,11 @@ def test_the_limit_holds_within_the_block_only(tmp_path):
         return graphs.knn(da.from_array(MANY, chunks=20_000), 5).lengths
 
     with scale.config(memory=2 * MEMORY):
-        assert current_settings().memory == 2 * MEMORY
+        assert RUN.get().memory == 2 * MEMORY
         with scale.config(store=tmp_path, cell_size=20_000):
-            assert current_settings().memory == 2 * MEMORY
+            assert RUN.get().memory == 2 * MEMORY
             assert is_in_a_file(build())
-    assert current_settings().memory is None
+    assert RUN.get().memory is None
     assert not is_in_a_file(build())
 
 

@@ -202,7 +202,7 @@ def local_atoms(
             rows = slice(*span)
             best_in_balls(graph, alpha, weights, nodes[rows], size, best[rows])
 
-        map_threads(rank, blocks(len(nodes), ROWS_PER_TASK), n_jobs, progress=title)
+        map_threads(rank, blocks(len(nodes), ROWS_PER_TASK), n_jobs, title=title)
         return best
 
     sample = np.unique(np.linspace(0, n - 1, min(n, RECALL_SAMPLE)).astype(np.int64))

@@ -10,7 +10,7 @@ from vicinal._core.array_checks import check_points
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_real
 from vicinal._core.warn import LongWork
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs
 
 
-@checked
+@entry
 def l1(
     X: ArrayLike,
     penalty: float | Literal["auto"] = "auto",

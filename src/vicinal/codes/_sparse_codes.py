@@ -124,7 +124,7 @@ def sparse_codes(
 
     spans = problem.spans(len(points) if atoms is None else atoms.shape[1])
     with one_blas_thread():
-        results = map_threads(code, spans, n_jobs, progress=progress, long_work=long_work)
+        results = map_threads(code, spans, n_jobs, title=progress, long_work=long_work)
     return join_codes(results)
 
 

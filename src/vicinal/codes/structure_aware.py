@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vicinal._core.chunked import is_chunked
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.codes._dictionaries import Ranking
 from vicinal.codes._directions import code_points
@@ -25,7 +25,7 @@ RANKINGS = ("manifold", "euclidean", "perceptual")
 RankingName = Literal["manifold", "euclidean", "perceptual"]
 
 
-@checked
+@entry
 def structure_aware_l1(
     X: ArrayLike,
     n_atoms: float = 0.2,

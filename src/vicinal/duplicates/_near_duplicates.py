@@ -10,7 +10,7 @@ from scipy import sparse
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.duplicates._search import Lists, Pairs
 from vicinal.duplicates._threshold import LIST_LENGTH, Threshold, automatic_threshold
@@ -34,7 +34,7 @@ BYTES_PER_LIST = 1000.0
 MIN_COSINE_DISTANCE = 4 * np.finfo(np.float64).eps
 
 
-@checked
+@entry
 def near_duplicates(
     X: MatrixLike,
     *,

@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count
@@ -47,7 +47,7 @@ class Scaling(NamedTuple):
     unit: float
 
 
-@checked
+@entry
 def classical_scaling(
     distances: ArrayLike, n_components: int = 2, *, n_jobs: NJobs = -1
 ) -> Scaling:
@@ -110,7 +110,7 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
     return Scaling(vectors * np.sqrt(values) * unit, values, mean_squares, unit)
 
 
-@checked
+@entry
 def landmark_mds_transform(
     scaling: Scaling, distances: ArrayLike, *, n_jobs: NJobs = -1
 ) -> np.ndarray:

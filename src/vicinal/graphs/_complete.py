@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ENTRIES_PER_TASK = 1 << 20
 
 
-@checked
+@entry
 def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs = -1) -> Graph:
     """Graph of all pairs.
 
@@ -76,7 +76,7 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
     return Graph._of_entries(entries, False, points, measure.name)
 
 
-@checked
+@entry
 def gaussian(
     X: MatrixLike,
     scale: ScaleLike = "auto",

@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.graphs._contextual_distance import contextual_distance, directions_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BYTES_PER_NEIGHBOR = 72.0
 
 
-@checked
+@entry
 def contextual(
     X: MatrixLike,
     n_neighbors: int = 10,

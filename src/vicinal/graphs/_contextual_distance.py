@@ -17,7 +17,7 @@ from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.chunked import is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.matrix_checks import check_distances
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.symmetry import first_asymmetric_row, rounding_tolerance, symmetrize_in_place
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DESCRIPTORS = ("trivial", "centroid", "coding_length")
 
 
-@checked
+@entry
 def contextual_distance(
     X: MatrixLike,
     n_neighbors: int = 10,

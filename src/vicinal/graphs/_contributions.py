@@ -70,7 +70,7 @@ def distances_in_contexts(
         lambda rows: kernel(*rows, out),
         blocks(len(contexts), ROWS_PER_TASK),
         n_jobs,
-        progress="contextual distances" if verbose > 0 else None,
+        title="contextual distances" if verbose > 0 else None,
     )
     if not math.isfinite(out.max(initial=0.0)):  # also if one is NaN
         raise InvalidValueError(

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicates
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MAX_BETA = 1e9
 
 
-@checked
+@entry
 def gabriel(
     X: ArrayLike,
     *,
@@ -82,7 +82,7 @@ def gabriel(
     return _graph(X, 1.0, metric, duplicates, n_jobs, "Gabriel graph" if verbose else None)
 
 
-@checked
+@entry
 def relative_neighborhood(
     X: ArrayLike,
     *,
@@ -124,7 +124,7 @@ def relative_neighborhood(
     return _graph(X, 2.0, metric, duplicates, n_jobs, title)
 
 
-@checked
+@entry
 def beta_skeleton(
     X: ArrayLike,
     beta: float,

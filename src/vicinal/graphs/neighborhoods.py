@@ -11,7 +11,7 @@ from vicinal._core.array_checks import check_points
 from vicinal._core.chunked import ChunkedRows
 from vicinal._core.large import forget
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -48,7 +48,7 @@ FIRST_LIST_LENGTH = 16
 REMEDY = "A point has at most n - 1 neighbours: use fewer, or complete(X)."
 
 
-@checked
+@entry
 def knn(
     X: MatrixLike | NeighborArrays | NeighborSearch,
     n_neighbors: int = 10,
@@ -195,7 +195,7 @@ def _has_isolated_duplicates(graph: Graph) -> bool:
     return False
 
 
-@checked
+@entry
 def connecting_neighbors(
     X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs = -1, verbose: int = 0
 ) -> int:
@@ -256,7 +256,7 @@ def connecting_neighbors(
     return high
 
 
-@checked
+@entry
 def epsilon_ball(
     X: MatrixLike | NeighborSearch,
     radius: float,

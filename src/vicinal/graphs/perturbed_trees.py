@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import map_threads, n_threads
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BYTES_PER_EDGE = 24.0
 
 
-@checked
+@entry
 def perturbed_mst(
     X: MatrixLike,
     n_trees: int = 20,
@@ -148,7 +148,7 @@ def perturbed_mst(
         return np.sort(edges[:, 0] * n + edges[:, 1])
 
     trees = map_threads(
-        tree, range(n_trees), n_jobs, progress="perturbed trees" if verbose > 0 else None
+        tree, range(n_trees), n_jobs, title="perturbed trees" if verbose > 0 else None
     )
     edges, strengths = _frequencies(trees, n)
     lengths = replicates.metric.pair_distances(replicates.original, edges)

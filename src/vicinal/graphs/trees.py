@@ -16,7 +16,7 @@ from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -39,7 +39,7 @@ MIN_POINTS_FOR_OFFSET_LISTS = 2000
 BYTES_PER_EDGE = 150.0
 
 
-@checked
+@entry
 def mst(
     X: MatrixLike,
     *,
@@ -125,7 +125,7 @@ def tree_edges(
     return edges, metric.pair_distances(points, edges)
 
 
-@checked
+@entry
 def disjoint_mst(
     X: MatrixLike,
     n_trees: int = 4,

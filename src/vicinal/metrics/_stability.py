@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal._core.array_checks import check_points
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.parallel import progress_bar
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -67,7 +67,7 @@ class Stability(NamedTuple):
         return self.values[int(ties[self.n_clusters[ties].argmax()])]
 
 
-@checked
+@entry
 def stability(
     estimator: Clusterer,
     X: ArrayLike,

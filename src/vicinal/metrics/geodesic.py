@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from vicinal._core.array_checks import check_points, real_array
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
@@ -62,7 +62,7 @@ def geodesic_error(estimated: ArrayLike, true: ArrayLike) -> float:
         return sum(float((np.abs(estimates[i:j] - truth[i:j]) / truth.size).sum()) for i, j in rows)
 
 
-@checked
+@entry
 def residual_variance(
     geodesics: ArrayLike,
     embedding: ArrayLike,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._core.array_checks import check_points, read_array
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidValueError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ENTRIES_PER_TASK = 1 << 21
 
 
-@checked
+@entry
 def bulls_eye(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> float:
     """Fraction of a query's class among its first 2 m results, with m the class size; mean over all queries.
 
@@ -55,7 +55,7 @@ def bulls_eye(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> f
     return _mean_recall(ranking, codes, sizes, 2 * sizes, n_jobs)
 
 
-@checked
+@entry
 def retrieval_rate(
     ranking: ArrayLike, labels: ArrayLike, window: int, *, n_jobs: NJobs = -1
 ) -> float:
@@ -89,7 +89,7 @@ def retrieval_rate(
     return _mean_recall(ranking, codes, sizes, np.full(len(sizes), window), n_jobs)
 
 
-@checked
+@entry
 def mean_average_precision(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> float:
     """Mean over all queries of the average precision at each item of the query's class.
 

@@ -85,7 +85,7 @@ def nearest_others(
             join,
             tournament_pairs(len(spans)),
             n_jobs,
-            progress=progress,
+            title=progress,
             long_work=SLOW_SEARCH,
         )
         return refine_candidates(
@@ -116,7 +116,7 @@ def nearest_to(
             search,
             blocks(len(queries), QUERIES_PER_TASK),
             n_jobs,
-            progress=progress,
+            title=progress,
             long_work=SLOW_SEARCH,
         )
         return refine_candidates(

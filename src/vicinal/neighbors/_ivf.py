@@ -102,7 +102,7 @@ class ClusterIndex:
 
         with one_blas_thread():
             spans = blocks(n, min(QUERIES_PER_TASK, max(1024, n // 8)))
-            map_threads(search_block, spans, n_jobs, progress=progress)
+            map_threads(search_block, spans, n_jobs, title=progress)
         return indices, np.sqrt(squares, out=squares)
 
     def _search_clusters(

@@ -54,7 +54,7 @@ class Table:
             select,
             blocks(self.n_rows, self.size),
             self.n_jobs,
-            progress=progress,
+            title=progress,
             long_work=SLOW_SEARCH,
         )
         return indices, distances

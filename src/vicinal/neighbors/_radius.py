@@ -147,7 +147,7 @@ def in_blocks(
             margin = 3 * counts.std() / np.sqrt(N_SAMPLED) if width == 1 else 0.0
             n_entries = max(0, int((counts.mean() - margin) * n / width))
             require_lists(n_entries, BYTES_PER_PAIR_IN_BLOCKS)
-    parts = map_threads(search, blocks(n, size), n_jobs, progress=progress, long_work=SLOW_SEARCH)
+    parts = map_threads(search, blocks(n, size), n_jobs, title=progress, long_work=SLOW_SEARCH)
     # The blocks are in memory already; concatenating them needs the other half of the estimate.
     require_lists(sum(len(part[1]) for part in parts), BYTES_PER_PAIR_IN_BLOCKS / 2)
     counts = np.concatenate([np.diff(part[0]) for part in parts])

@@ -92,7 +92,7 @@ class SparsePoints:
             indices[a:b], distances[a:b] = first_in_rows(rows, ids, lengths, b - a, k)
 
         map_threads(
-            search, blocks(n, self.size), self.n_jobs, progress=progress, long_work=SLOW_SEARCH
+            search, blocks(n, self.size), self.n_jobs, title=progress, long_work=SLOW_SEARCH
         )
         return indices, distances
 

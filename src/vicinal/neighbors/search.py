@@ -12,7 +12,7 @@ from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import n_threads
 from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
@@ -93,7 +93,7 @@ class NeighborSearch(Stamped):
     (array([[2]]), array([[0.5]]))
     """
 
-    @checked
+    @entry
     def __init__(
         self,
         X: MatrixLike | tuple[ArrayLike, ArrayLike],

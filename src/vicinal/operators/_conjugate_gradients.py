@@ -156,7 +156,7 @@ class PositiveDefiniteSolver:
             return n_iter
 
         n_iters = map_threads(
-            solve_block, blocks(columns.shape[1], n_lanes), n_jobs, progress=progress
+            solve_block, blocks(columns.shape[1], n_lanes), n_jobs, title=progress
         )
         # The negation also catches NaN.
         if not (residuals <= tolerance).all():

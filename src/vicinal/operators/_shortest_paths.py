@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.array_checks import read_array
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -26,7 +26,7 @@ SOURCES_PER_TASK = 4
 TILE_SIZE = 512
 
 
-@checked
+@entry
 def shortest_paths(
     graph: Graph, sources: ArrayLike | None = None, *, n_jobs: NJobs = -1, verbose: int = 0
 ) -> np.ndarray:
@@ -113,14 +113,14 @@ def _search(
             lambda rows: from_patch(*edges, nodes[rows], original_nodes, rows, paths),
             patches,
             n_jobs,
-            progress=title,
+            title=title,
         )
     else:
         map_threads(
             lambda block: from_each(*edges, nodes, original_nodes, *block, paths),
             blocks(len(nodes), SOURCES_PER_TASK),
             n_jobs,
-            progress=title,
+            title=title,
         )
 
 

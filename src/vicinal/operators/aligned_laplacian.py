@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PATCHES_PER_TASK = 1 << 13
 
 
-@checked
+@entry
 def aligned_digraph_laplacian(
     digraph: Graph | MatrixLike, beta: float = TELEPORT, *, n_jobs: NJobs = -1
 ) -> sparse.csr_array:

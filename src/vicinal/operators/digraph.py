@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
@@ -106,7 +106,7 @@ def require_square(n: int) -> None:
     require_memory(16.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
 
 
-@checked
+@entry
 def digraph_laplacian(
     digraph: Graph | MatrixLike,
     beta: float = TELEPORT,

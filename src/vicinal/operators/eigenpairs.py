@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal._core.options import checked
-from vicinal._core.parallel import blocks, one_blas_thread
+from vicinal._core.options import entry
+from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -44,8 +44,7 @@ class Eigenpairs(NamedTuple):
     residuals: np.ndarray
 
 
-@checked
-@one_blas_thread()
+@entry(blas_threads=1)
 def leading_eigenpairs(
     operator: Graph | MatrixLike | LinearOperator,
     n_pairs: int,

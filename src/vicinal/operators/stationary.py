@@ -18,7 +18,7 @@ from scipy.sparse.linalg import splu
 
 from vicinal._core.array_checks import real_array
 from vicinal._core.matrix_checks import check_affinity
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
@@ -48,7 +48,7 @@ N_STEPS, N_REPAIR_STEPS, MOVE = 30, 5, 0.5
 MIN_TOLERANCE = 1e-15
 
 
-@checked
+@entry
 def stationary_distribution(
     digraph: Graph | MatrixLike,
     beta: float = TELEPORT,

@@ -10,7 +10,7 @@ import numpy as np
 from vicinal._core.array_checks import check_points
 from vicinal._core.large import forget, large
 from vicinal._core.options import seed_from
-from vicinal._core.parallel import blocks
+from vicinal._core.parallel import blocks, serial
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.neighbor_lists import SortedLists
 from vicinal.graphs._entries import index_dtype
@@ -125,7 +125,8 @@ def nearest_stored(cells: Cells, queries: np.ndarray, k: int) -> tuple[np.ndarra
 
 
 def _nearest_part(block: np.ndarray, cells: Cells, k: int, part: int) -> np.ndarray:
-    return nearest_stored(cells, check_points(block, name="queries", dtype=None), k)[part]
+    queries = check_points(block, name="queries", dtype=None)
+    return serial(nearest_stored)(cells, queries, k)[part]
 
 
 def read_indices(cells: Cells, length: int | str, k: int, first: int, last: int) -> np.ndarray:
@@ -168,7 +169,7 @@ def by_chunks(
     ends = np.cumsum(chunks).tolist()
     parts = [
         da.from_delayed(
-            delayed(read)(*arguments, end - size, end), shape=(size, n_columns), dtype=dtype
+            delayed(serial(read))(*arguments, end - size, end), shape=(size, n_columns), dtype=dtype
         )
         for size, end in zip(chunks, ends, strict=True)
     ]

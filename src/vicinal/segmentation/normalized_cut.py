@@ -9,7 +9,7 @@ from scipy import sparse
 
 from vicinal._base.row_assignment import assign_rows, nearest_center
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.operators._eigen.multilevel import multilevel_eigenpairs
@@ -40,7 +40,7 @@ ACCURACY = 1e-2
 MAX_SMOOTHING = 1e4
 
 
-@checked
+@entry
 def segment(
     image: ArrayLike,
     n_segments: int,

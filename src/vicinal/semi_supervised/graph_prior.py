@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_real
 from vicinal.operators.laplacians import as_affinity
 from vicinal.semi_supervised._absorption import Spread, absorb, harmonic, is_reached, normalize_rows
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
-@checked
+@entry
 def prior_values(
     affinity: Graph | MatrixLike,
     y: ArrayLike,
@@ -79,7 +79,7 @@ def prior_values(
     return spread_values(weights, values, labelled, ridge, smoothness, n_jobs, verbose)
 
 
-@checked
+@entry
 def class_probabilities(
     affinity: Graph | MatrixLike,
     y: ArrayLike,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import progress_bar
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import as_affinity, transition
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
-@checked
+@entry
 def propagate_labels(
     affinity: Graph | MatrixLike,
     y: ArrayLike,

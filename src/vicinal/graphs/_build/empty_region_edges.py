@@ -112,6 +112,6 @@ def _in_blocks(
         "In high dimensions nearly all pairs have an empty region: reduce the dimension, or use fewer "
         "points, a larger beta, or knn(X).",
     )
-    results = map_threads(search, spans, n_jobs, progress=progress, long_work=SLOW_GRAPH)
+    results = map_threads(search, spans, n_jobs, title=progress, long_work=SLOW_GRAPH)
     results.insert(middle, sample)
     return np.concatenate([r[0] for r in results]), np.concatenate([r[1] for r in results])

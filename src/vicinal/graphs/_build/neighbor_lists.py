@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.array_checks import read_array
 from vicinal._core.large import forget, large
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -33,7 +33,7 @@ class SortedLists(NamedTuple):
     counts: np.ndarray
 
 
-@checked
+@entry
 def from_kneighbors(
     cls: type[Graph],
     indices: ArrayLike,

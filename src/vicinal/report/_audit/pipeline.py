@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from vicinal._core.options import seed_from
+from vicinal._core.options import entry, seed_from
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_choice
 from vicinal._core.tables import RawTable, missing_cells
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 METRICS = ("euclidean", "cosine")
 
 
+@entry
 def audit(
     X: TableLike,
     labels: ArrayLike | str | None = None,

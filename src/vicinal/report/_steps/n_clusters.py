@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal import graphs
-from vicinal._core.parallel import map_threads, progress_bar
+from vicinal._core.parallel import progress_bar, together
 from vicinal.cluster._eigengap import n_clusters_by_gap, relative_gaps
 from vicinal.cluster._evidence_result import expand_to_rows
 from vicinal.cluster._number import Spectrum, choose_number
@@ -91,7 +91,7 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
         lambda: inputs.spectrum,
         lambda: inputs.tree_pairs,
     ]
-    stability, _, _ = map_threads(lambda task: task(), tasks, inputs.n_jobs)
+    stability, _, _ = together(*tasks)
     return ClusterCount(chosen, why, perceptual, trees, n_gap_rows, stability, len(rows))
 
 
@@ -102,10 +102,10 @@ def automatic_number(inputs: SharedInputs) -> tuple[int, str, np.ndarray, np.nda
     """
     # What threads share is computed before. Each of them is serial in part, so they run at once.
     _ = inputs.neighbors, inputs.context
-    map_threads(partial(getattr, inputs), ["evidence", "digraph", "trees"], inputs.n_jobs)
+    together(*(partial(getattr, inputs, name) for name in ("evidence", "digraph", "trees")))
     evidence, compared = inputs.evidence, inputs.compared
     _ = compared.neighbors, compared.context
-    map_threads(partial(getattr, compared), ["spectrum", "tree_pairs"], inputs.n_jobs)
+    together(*(partial(getattr, compared, name) for name in ("spectrum", "tree_pairs")))
     n_gaps, pairs = compared.n_gaps, compared.tree_pairs
     perceptual = relative_gaps(np.concatenate([[1.0], compared.spectrum.pairs.values[:n_gaps]]))
     trees = relative_gaps(pairs.values[: n_gaps + 1])[: len(compared.distinct)]
