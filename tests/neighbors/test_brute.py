@@ -55,7 +55,7 @@ def test_many_blocks_are_bit_identical_to_the_tree(monkeypatch):
 def test_number_of_threads_does_not_change_a_bit(monkeypatch):
     monkeypatch.setattr(brute, "BLOCK_ROWS", 200)
     X = oracles.shapes(2000, 20)["grid"]
-    one, two = (brute.nearest_others(X, 12, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (brute.nearest_others(X, 12) for jobs in (1, 2))
     np.testing.assert_array_equal(one[0], two[0])
     np.testing.assert_array_equal(one[1], two[1])
 

@@ -348,7 +348,7 @@ def test_aggregates_save_steps_and_change_nothing(monkeypatch):
     result = stationary_distribution(digraph)
     with_aggregates = sum(steps)
     monkeypatch.setattr(
-        stationary, "ChainLevel", lambda matrix, _, n_jobs: ChainLevel(matrix, None, n_jobs)
+        stationary, "ChainLevel", lambda matrix, _, n_jobs: ChainLevel(matrix, None)
     )
     monkeypatch.setattr(ChainLevel, "update", lambda *args: None)
     steps.clear()

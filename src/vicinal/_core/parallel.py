@@ -151,13 +151,14 @@ def map_threads(
     long_work : LongWork, optional
         Without a bar, warn if the work takes minutes or longer.
     """
-    if len(items) == 1 and title is None and long_work is None:
+    run = RUN.get()
+    if len(items) == 1 and not (run.bar and title) and long_work is None:
         return [task(items[0])]
     n_workers = min(n_threads(n_jobs), len(items))
     with progress_bar(len(items), title, long_work) as bar:
         if len(items) == 1:
             return _at_once(task, items, 1, bar.update)
-        token = RUN.set(_run_of_a_task(RUN.get()))
+        token = RUN.set(_run_of_a_task(run))
         try:
             return _at_once(task, items, n_workers, bar.update)
         finally:

@@ -123,7 +123,7 @@ def _bridges(
     if components.max() == 0:
         return np.empty((0, 2), np.int64), np.empty(0)
     if finer is None:
-        return shortest_bridges(points, "euclidean", components, 1, n_jobs)
+        return shortest_bridges(points, "euclidean", components, 1)
     links, lengths = finer.bridges
     order = np.argsort(lengths, kind="stable")
     needed = order[spanning_subset(components[links[order]], int(components.max()) + 1)[0]]

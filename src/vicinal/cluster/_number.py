@@ -231,13 +231,12 @@ def _contextual_spectrum(
     """Relative eigengaps of the contextual digraph of distinct points, and its spectrum."""
     n = len(points)
     digraph = contextual_of_distinct(points, min(N_NEIGHBORS, n - 1), n_jobs=n_jobs)
-    walk = SymmetricWalk(digraph, n_jobs=n_jobs)
+    walk = SymmetricWalk(digraph)
     pairs = walk_eigenpairs(
         walk,
         min(n_gaps, n - 1),
         tolerance=TOLERANCE,
         random_state=seed,
-        n_jobs=n_jobs,
     )
     gaps = relative_gaps(np.concatenate([[1.0], pairs.values]))
     steps = digraph.to_scipy("strengths")

@@ -120,7 +120,7 @@ def near_duplicates(
     points, n_rows, n_against = _validate(X, against, measure, linkage)
     copies = _find_copies(points, measure)
     rows = copies.representative
-    lists = _nearest(points, rows, measure, method, recall, random_state, n_jobs, verbose)
+    lists = _nearest(points, rows, measure, method, recall, random_state)
     automatic = Threshold(0.0, np.empty((0, 4)))
     if lists is not None:
         automatic = _automatic(lists, measure)
@@ -207,8 +207,6 @@ def _nearest(
     method: str,
     recall: float,
     random_state: RandomStateLike,
-    n_jobs: NJobs,
-    verbose: int,
 ) -> Lists | None:
     """Lists of the nearest distinct rows, of which ``rows`` are the first; None if there is only one."""
     n = len(rows)
@@ -221,8 +219,6 @@ def _nearest(
         method=method,  # type: ignore[arg-type]
         recall=recall,
         random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
     )
     if n == 1:
         return None

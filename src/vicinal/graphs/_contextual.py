@@ -105,7 +105,7 @@ def contextual(
     if as_metric(metric).is_cosine:
         X, metric = directions_of(X), "euclidean"
     if is_chunked(X) and as_metric(metric).is_euclidean:
-        X = chunked_counterpart("store_points")(X, metric, n_jobs, verbose)
+        X = chunked_counterpart("store_points")(X, metric)
         require_memory(
             BYTES_PER_NEIGHBOR * len(X) * n_neighbors,
             f"The contextual digraph of {len(X):,} points",
@@ -119,8 +119,6 @@ def contextual(
         neighbors=neighbors,
         metric=metric,
         n_features=n_features,
-        n_jobs=n_jobs,
-        verbose=verbose,
     )
     if isinstance(X, ChunkedRows):
         indices, distances = X.load(indices), X.load(distances)

@@ -176,7 +176,7 @@ def connect(
         )
     from vicinal.graphs._build.connect import shortest_bridges
 
-    links, lengths = shortest_bridges(points, self.metric, self.components, n_links, n_jobs)
+    links, lengths = shortest_bridges(points, self.metric, self.components, n_links)
     lengths = lengths.astype(self.lengths.dtype, copy=False)
     source, target = np.concatenate([links, links[:, ::-1]]).astype(self.indices.dtype).T
     entries, _ = merge(

@@ -130,8 +130,7 @@ def stability(
     rng = random_generator(random_state)
     subsets = [np.sort(rng.choice(n, size, replace=False)) for _ in range(n_subsets)]
     scores, counts = np.empty((len(candidates), n_subsets)), []
-    title = "stability" if verbose > 0 else None
-    with progress_bar(len(candidates) * (n_subsets + 1), title) as bar:
+    with progress_bar(len(candidates) * (n_subsets + 1), "stability") as bar:
         for i, value in enumerate(candidates):
             labels = _labels(estimator, parameter, value, points)
             counts.append(len(set(labels[labels >= 0].tolist())))

@@ -154,14 +154,14 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         """Distances of the rows of a dask array to the samples drawn from it."""
         from vicinal.scale._rows import CheckedRows
 
-        rows = CheckedRows(validate_chunks(self, X), self.n_jobs)
+        rows = CheckedRows(validate_chunks(self, X))
         if len(rows) < 2:
             raise InvalidValueError("X has n_samples=1, but at least 2 rows are needed.")
         rescaling = self._rescaling = rows.rescaling()
         drawn = rows.rows_at_ranks(draw_ranks(len(rows), rng, size, n_samples))
         samples = [rescaling.transform(part) for part in drawn]
         distances = self._distances = SampledDistances.from_samples(np.array(samples))
-        return rows.map(lambda block: distances(rescaling.transform(block), 1), "outliers")
+        return rows.map(lambda block: distances(rescaling.transform(block)), "outliers")
 
     @by_chunks(dtype=lambda model: np.float64)
     def score_samples(self, X: ArrayLike) -> np.ndarray:
@@ -255,7 +255,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
         return score_of(self._scale.units(-scores), scores < self.offset_)
 
     def _score(self, rescaled: np.ndarray) -> np.ndarray:
-        return -self._distances(rescaled, self.n_jobs) / self._unit
+        return -self._distances(rescaled) / self._unit
 
     def _threshold(self, scores: np.ndarray) -> float:
         if isinstance(self.contamination, numbers.Real):

@@ -232,7 +232,7 @@ class PerceptionModel(Stamped):
             {"descriptor": "coding_length"},
             members,
         )
-        return new_contexts(known, points, n_jobs, entered=members is not None)
+        return new_contexts(known, points, entered=members is not None)
 
     def _hardly_visited(self, contexts: NewContexts) -> np.ndarray:
         """Whether new rows are noise: nearer to the origin than the threshold, or mostly next to noise."""

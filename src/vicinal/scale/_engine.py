@@ -51,12 +51,9 @@ class Engine(Protocol):
 class ThreadEngine:
     """Tasks in threads of this process."""
 
-    def __init__(self, n_jobs: int | None, verbose: int) -> None:
-        self.n_jobs, self.verbose = n_jobs, verbose
-
     @property
     def n_workers(self) -> int:
-        return n_threads(self.n_jobs)
+        return n_threads()
 
     def run(
         self,
@@ -65,9 +62,7 @@ class ThreadEngine:
         title: str,
         long_work: LongWork | None = None,
     ) -> list[Any]:
-        return map_threads(
-            lambda item: task(*item), items, self.n_jobs, title=title, long_work=long_work
-        )
+        return map_threads(lambda item: task(*item), items, title=title, long_work=long_work)
 
     def run_on_blocks(
         self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
@@ -87,8 +82,8 @@ class ThreadEngine:
 class ClusterEngine:
     """Tasks on the workers of a `distributed.Client`."""
 
-    def __init__(self, client: Any, verbose: int) -> None:
-        self.client, self.verbose = client, verbose
+    def __init__(self, client: Any) -> None:
+        self.client = client
 
     @property
     def n_workers(self) -> int:
@@ -122,8 +117,7 @@ class ClusterEngine:
 
         waiting, checked = list(futures), time.monotonic()
         try:
-            bar_title = title if self.verbose else None
-            with progress_bar(len(futures), bar_title, long_work) as bar:
+            with progress_bar(len(futures), title, long_work) as bar:
                 while waiting:
                     # Statuses are kept up to date by messages, so that reading them costs nothing.
                     remaining = [future for future in waiting if not future.done()]
@@ -182,10 +176,10 @@ def _workers(client: Any) -> dict[str, Any]:
         return client.scheduler_info()["workers"]
 
 
-def current_engine(n_jobs: int | None, verbose: int) -> Engine:
+def current_engine() -> Engine:
     """The engine of the current settings: the given or current client, otherwise threads."""
     client = check_client(RUN.get().client) or _default_client()
-    return ThreadEngine(n_jobs, verbose) if client is None else ClusterEngine(client, verbose)
+    return ThreadEngine() if client is None else ClusterEngine(client)
 
 
 def require_shared_store(engine: Engine) -> None:

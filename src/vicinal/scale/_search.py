@@ -42,13 +42,10 @@ class StoredSearch:
         method: str,
         recall: float,
         random_state: RandomStateLike,
-        n_jobs: int | None,
-        verbose: int,
     ) -> None:
-        self.n_jobs, self.verbose = n_jobs, verbose
         self.is_approximate, self.target_recall, self.recall = method == "approximate", recall, 1.0
         self.seed = seed_from(random_state) if self.is_approximate else 0
-        self.X = store_points(X, metric.name, n_jobs, verbose)
+        self.X = store_points(X, metric.name)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -76,9 +73,7 @@ class StoredSearch:
         )
         return indices, distances
 
-    def nearest_to(
-        self, queries: np.ndarray, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
         return nearest_stored(self.X.cells, queries, k)
 
@@ -105,7 +100,7 @@ class StoredSearch:
         )
 
     def _fill(self, k: int) -> int | str:
-        engine, cells = current_engine(self.n_jobs, self.verbose), self.X.cells
+        engine, cells = current_engine(), self.X.cells
         self.recall = 1.0
         if self.is_approximate:
             lists = fill_approximate(cells, k, self.target_recall, self.seed, engine)

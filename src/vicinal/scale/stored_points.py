@@ -69,9 +69,7 @@ def extent_of(points: StoredPoints) -> np.ndarray:
     )
 
 
-def store_points(
-    X: Any, metric: Any = "euclidean", n_jobs: int | None = -1, verbose: int = 0
-) -> StoredPoints:
+def store_points(X: Any, metric: Any = "euclidean") -> StoredPoints:
     """Sort the rows of a dask array into cells; what the current store has already is reused.
 
     Parameters
@@ -80,10 +78,6 @@ def store_points(
         Points. Stored points of the same metric are returned unchanged.
     metric : str
         "euclidean", "manhattan" or "cosine".
-    n_jobs : int or None, default=-1
-        Number of threads, if there is no cluster.
-    verbose : int, default=0
-        Show progress bars if above 0.
     """
     measure = _check_metric(metric)
     if isinstance(X, StoredPoints) and X.cells.metric == measure.name:
@@ -91,7 +85,7 @@ def store_points(
     array = X.array if isinstance(X, ChunkedRows) else X
     check_array(array)
     blocks = array.rechunk({0: block_sizes(array), 1: -1})
-    engine = current_engine(n_jobs, verbose)
+    engine = current_engine()
     root = RUN.get().store
     if root is None:
         require_shared_store(engine)

@@ -171,7 +171,7 @@ def _perturbed(rows: np.ndarray, inputs: SharedInputs) -> list[np.ndarray]:
     """Copies of the rows, moved by a fraction of the distance to their neighbours."""
     n_neighbors = min(N_LOCAL_NEIGHBORS, len(rows) - 1)
     replicates = perturbed_replicates(
-        rows, "euclidean", N_REPLICATES, NOISE, n_neighbors, inputs.seed, inputs.n_jobs
+        rows, "euclidean", N_REPLICATES, NOISE, n_neighbors, inputs.seed
     )
     return [replicates.make(i) for i in range(N_REPLICATES)]
 

@@ -99,7 +99,7 @@ def path_similarity(
     directions = metric == "cosine" and not isinstance(X, Graph)
     if directions:
         X, metric = as_directions(EUCLIDEAN.validate(X)), "euclidean"
-    steps = make_steps(X, metric, n_jobs, verbose)
+    steps = make_steps(X, metric)
     neighbors, squares = steps.nearest(n_neighbors) if robust else (None, None)
     curve = None
     if isinstance(sigma, str):
