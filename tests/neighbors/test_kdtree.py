@@ -12,6 +12,7 @@ from vicinal.neighbors._kdtree import (
     nearest_to,
     tree_offsets,
 )
+from with_threads import with_threads
 
 
 def literal_nearest(X, Q, k, p, exclude_self):
@@ -28,7 +29,7 @@ def literal_nearest(X, Q, k, p, exclude_self):
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_nodes_partition_the_points_and_their_boxes_are_tight(n, jobs):
     X = np.random.default_rng(n).standard_normal((n, 3))
-    tree = build_kdtree(X)
+    tree = with_threads(jobs, build_kdtree, X)
     np.testing.assert_array_equal(tree.points, X[tree.order])
     assert sorted(tree.order) == list(range(n))
     for node, (a, b) in enumerate(tree.bounds):
