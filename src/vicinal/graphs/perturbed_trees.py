@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.options import entry
-from vicinal._core.parallel import map_threads, n_threads
+from vicinal._core.parallel import map_threads
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
@@ -124,7 +124,6 @@ def perturbed_mst(
             f"noise_model='aligned' moves points along Euclidean offsets, but metric={measure.name!r}; use "
             "metric='euclidean' or noise_model='isotropic'."
         )
-    n_threads()
     require_tree_memory(n, n_trees, BYTES_PER_EDGE)
     if n == 1:
         return Graph.from_edges(

@@ -17,7 +17,6 @@ from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
 from vicinal._core.options import entry
-from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
@@ -86,7 +85,6 @@ def mst(
            [1, 3]])
     """
     measure = as_metric(metric)
-    n_threads()
     points = check_tree_input(X, measure)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
     n = points.shape[0]
@@ -173,7 +171,6 @@ def disjoint_mst(
     measure = as_metric(metric)
     points = check_tree_input(X, measure)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
-    n_threads()
     _check_enough_edges(n, n_trees)
     graph = max_disjoint_mst(points, n_trees, metric=metric)
     if graph.n_edges < n_trees * (n - 1):

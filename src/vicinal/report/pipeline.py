@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from vicinal import __version__
 from vicinal._core.options import entry, seed_from
-from vicinal._core.parallel import n_threads, together
+from vicinal._core.parallel import together
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.tables import RawTable
 from vicinal.report import fallbacks
@@ -127,6 +127,7 @@ def perceive(
     )
 
 
+@entry
 def perceive_table(
     table: RawTable,
     origin: Origin,
@@ -145,7 +146,6 @@ def perceive_table(
     if isinstance(n_clusters, str):
         check_choice(n_clusters, "n_clusters", ("auto",))
     check_count(sample, "sample", low=50)
-    n_threads(n_jobs)
     data = prepare(table, scaling, kinds=kinds, weights=weights, n_jobs=n_jobs)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."
