@@ -17,8 +17,8 @@ def walk_of(graph):
 
 
 def contexts_of(graph, X, descriptor="coding_length"):
-    known = TrainingContexts.of_graph(graph, 1, descriptor=descriptor, epsilon=None)
-    return new_contexts(known, X, 1, entered=True)
+    known = TrainingContexts.of_graph(graph, descriptor=descriptor, epsilon=None)
+    return new_contexts(known, X, entered=True)
 
 
 @pytest.mark.parametrize("descriptor", ["coding_length", "centroid"])

@@ -15,6 +15,7 @@ from vicinal._base.row_assignment import (
     unit_rows,
 )
 from vicinal._core.parallel import one_openmp_thread
+from with_threads import with_threads
 
 
 def test_unit_rows_are_clustered_as_by_scikit_learn():
@@ -50,7 +51,7 @@ def test_fewer_distinct_rows_than_clusters_leave_clusters_empty(n_distinct):
 
 def test_any_number_of_threads_gives_the_same_bits():
     rows = unit_rows(np.random.default_rng(0).standard_normal((500, 6)))
-    one, two = kmeans(rows, 6, 1, n_jobs=1), kmeans(rows, 6, 1, n_jobs=2)
+    one, two = (with_threads(k, kmeans, rows, 6, 1) for k in (1, 2))
     for a, b in zip(one, two, strict=True):
         np.testing.assert_array_equal(a, b)
 

@@ -114,15 +114,14 @@ def test_work_on_a_cluster(table, tmp_path, run):
 def test_the_limit_of_memory_is_set_only_while_the_command_runs(table, tmp_path, run, monkeypatch):
     import resource
 
-    from vicinal import graphs
+    from vicinal import graphs, scale
 
     seen = []
     mst = graphs.mst
 
     def build(*args, **kwargs):
-        from vicinal.scale.settings import current_settings
-
-        seen.append((resource.getrlimit(resource.RLIMIT_DATA)[0], current_settings()))
+        with scale.config() as run:
+            seen.append((resource.getrlimit(resource.RLIMIT_DATA)[0], run))
         return mst(*args, **kwargs)
 
     build.__signature__ = __import__("inspect").signature(mst)

@@ -17,6 +17,7 @@ from vicinal.codes._krylov_ranking import krylov_atoms
 from vicinal.datasets import make_swiss_roll, make_two_moons
 from vicinal.graphs import knn, l1, structure_aware_l1
 from vicinal.metrics import clustering_accuracy
+from with_threads import with_threads
 
 
 def table(n, n_features, seed=0):
@@ -45,14 +46,14 @@ def test_scores_are_those_of_the_inverse(corrected, alpha):
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-8 * expected.max())
     if alpha > 0:
         true = np.sort(best_by_definition(expected, 20), axis=1)
-        np.testing.assert_array_equal(best_rows(result, 20, 1), true)
+        np.testing.assert_array_equal(with_threads(1, best_rows, result, 20), true)
 
 
 def test_ties_go_to_the_smaller_index():
     rng = np.random.default_rng(0)
     scores = rng.integers(0, 4, (130, 130)).astype(float)
     true = np.sort(best_by_definition(scores, 25), axis=1)
-    np.testing.assert_array_equal(best_rows(scores, 25, 2), true)
+    np.testing.assert_array_equal(with_threads(2, best_rows, scores, 25), true)
 
 
 def test_affinities_are_the_heat_kernel_at_a_typical_distance():
@@ -90,13 +91,14 @@ def test_ranking_in_a_krylov_space_finds_the_best_of_the_inverse(kind):
         "clusters": table(1200, 12) + 6 * table(4, 12, seed=1)[np.arange(1200) % 4],
         "far clusters": 1e4 + table(1200, 12) + 30 * table(3, 12, seed=1)[np.arange(1200) % 3],
     }[kind]
-    exact = best_rows(manifold_scores(heat_affinity(X, 1), 0.99, True, 1), 120, 1)
-    result = krylov_atoms(X, 120, 0.99, 7, 1)
+    exact = best_rows(manifold_scores(heat_affinity(X), 0.99, True), 120)
+    result = with_threads(1, krylov_atoms, X, 120, 0.99, 7)
     assert result.recall >= 0.99
     assert np.mean([np.isin(*pair).mean() for pair in zip(exact, result.atoms, strict=True)]) > 0.99
     assert (np.diff(result.atoms, axis=1) > 0).all()
     assert not (result.atoms == np.arange(1200)[:, None]).any()
-    np.testing.assert_array_equal(krylov_atoms(X, 120, 0.99, 7, 3).atoms, result.atoms)
+    again = with_threads(3, krylov_atoms, X, 120, 0.99, 7)
+    np.testing.assert_array_equal(again.atoms, result.atoms)
 
 
 def test_points_that_single_precision_cannot_rank_are_ranked_by_the_inverse():
@@ -104,21 +106,19 @@ def test_points_that_single_precision_cannot_rank_are_ranked_by_the_inverse():
         "alpha": 0.99,
         "corrected": True,
         "n_neighbors": None,
-        "n_jobs": 1,
-        "progress": None,
     }
     outlier = np.vstack([table(1100, 3), [[1e3, 0.0, 0.0]]])
     # More atoms than points of a cluster: only the tiny affinities to other clusters rank the rest.
     clusters = 0.05 * table(1100, 10) + 10 * np.eye(10)[np.arange(1100) % 10]
     for X in (outlier, clusters):
-        assert krylov_atoms(X, 200, 0.99, 7, 1) is None
+        assert krylov_atoms(X, 200, 0.99, 7) is None
         result = manifold_atoms(X, 200, exact=False, **settings)
         np.testing.assert_array_equal(
             result.atoms, manifold_atoms(X, 200, exact=True, **settings).atoms
         )
         assert result.recall == 1.0
-    assert krylov_atoms(np.ones((1100, 3)), 5, 0.99, 7, 1) is None
-    assert krylov_atoms(table(1100, 3), 5, 0.9999, 7, 1) is None
+    assert krylov_atoms(np.ones((1100, 3)), 5, 0.99, 7) is None
+    assert krylov_atoms(table(1100, 3), 5, 0.9999, 7) is None
 
 
 def test_selection_in_single_precision_is_that_of_a_stable_sort():
@@ -146,7 +146,7 @@ def test_the_ranking_of_the_reference_is_available():
 
 def test_without_degree_correction_all_points_get_the_same_atoms():
     X = table(200, 4)
-    settings = {"alpha": 0.99, "n_neighbors": None, "exact": False, "n_jobs": 1, "progress": None}
+    settings = {"alpha": 0.99, "n_neighbors": None, "exact": False}
     literal = manifold_atoms(X, 20, corrected=False, **settings).atoms
     corrected = manifold_atoms(X, 20, corrected=True, **settings).atoms
     assert len(np.unique(literal)) < 100 < 180 < len(np.unique(corrected))
@@ -263,9 +263,7 @@ def test_outliers_with_vanishing_affinities_have_a_code():
 
 def test_without_diffusion_atoms_are_ranked_by_affinity():
     X = table(80, 3)
-    result = manifold_atoms(
-        X, 6, alpha=0.0, corrected=False, n_neighbors=None, exact=True, n_jobs=1, progress=None
-    )
+    result = manifold_atoms(X, 6, alpha=0.0, corrected=False, n_neighbors=None, exact=True)
     W = heat_affinity(X)
     roots = np.sqrt(W.sum(axis=1))
     true = np.sort(best_by_definition(W / np.outer(roots, roots), 6), axis=1)

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from vicinal._core import memory
-from vicinal._core.large import forget, large, limited_memory
+from vicinal._core.large import forget, large
 from vicinal.exceptions import InsufficientMemoryError
+from vicinal.scale import config
 
 LIMIT = 10**8
 
@@ -27,7 +28,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="need
 @pytest.mark.parametrize("shape", [10**6, (10**5, 10)])
 def test_values_outlive_the_limit_and_forgotten_pages(shape, tmp_path):
     expected = np.arange(10**6, dtype=np.float32).reshape(shape)
-    with limited_memory(LIMIT, tmp_path):
+    with config(memory=LIMIT, store=tmp_path):
         array = large(shape, np.float32)
         array[...] = expected
         forget(array)
@@ -40,7 +41,7 @@ def test_values_outlive_the_limit_and_forgotten_pages(shape, tmp_path):
 
 @needs_proc
 def test_files_end_with_their_arrays(tmp_path):
-    with limited_memory(LIMIT, tmp_path):
+    with config(memory=LIMIT, store=tmp_path):
         arrays = [large(10**6, np.int32) for _ in range(3)]
         small = large(1000, np.int32)
         assert len(open_files(tmp_path)) == 3
@@ -53,7 +54,7 @@ def test_files_end_with_their_arrays(tmp_path):
 
 @needs_proc
 def test_without_a_limit_arrays_are_in_memory(tmp_path):
-    with limited_memory(LIMIT, tmp_path):
+    with config(memory=LIMIT, store=tmp_path):
         pass
     assert large(10**6, np.int32).base is None
 
@@ -61,7 +62,7 @@ def test_without_a_limit_arrays_are_in_memory(tmp_path):
 def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path):
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    with limited_memory(LIMIT, tmp_path):
+    with config(memory=LIMIT, store=tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, (10**6, before[1]))
         try:
             with pytest.raises(InsufficientMemoryError, match=str(tmp_path)):
@@ -73,7 +74,7 @@ def test_a_full_disk_is_an_error_that_names_the_folder(tmp_path):
 def test_checks_of_memory_look_at_the_limit_and_for_large_arrays_at_the_disk(tmp_path, monkeypatch):
     from shutil import disk_usage
 
-    with limited_memory(LIMIT, tmp_path):
+    with config(memory=LIMIT, store=tmp_path):
         assert memory.free_memory() <= LIMIT
         with pytest.raises(InsufficientMemoryError, match=r"0\.1 GiB of memory are free"):
             memory.require_memory(3e8, "The matrix", "Use fewer points.")

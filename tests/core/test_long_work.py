@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from vicinal import ManifoldRanking, PerceptualRanking, graphs
 from vicinal._core import parallel, warn
-from vicinal._core.parallel import map_threads, progress_bar
+from vicinal._core.parallel import map_threads, progress_bar, run_with, use_run
 from vicinal._core.warn import LongWork, duration
 from vicinal.exceptions import VicinalWarning
 from vicinal.neighbors import NeighborSearch
@@ -62,7 +62,8 @@ def test_parts_too_short_to_measure_are_measured_together(monkeypatch):
 def test_a_progress_bar_replaces_the_warning(hour_per_part, capfd):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        map_threads(abs, range(10), 1, progress="counting", long_work=WORK)
+        with use_run(run_with(1, 1)):
+            map_threads(abs, range(10), title="counting", long_work=WORK)
     assert "counting" in capfd.readouterr().err
 
 
@@ -157,7 +158,7 @@ SLOW_WORK = {
 def test_long_work_is_announced_with_what_is_faster(name, monkeypatch, hour_per_part):
     run, message, sizes = SLOW_WORK[name]
     # Of work this short, the thread that warns may do a single part, unless it is the only one.
-    monkeypatch.setattr(parallel, "n_threads", lambda n_jobs: 1)
+    monkeypatch.setattr(parallel, "n_threads", lambda n_jobs=-1: 1)
     for module, values in sizes.items():
         for constant, value in values.items():
             monkeypatch.setattr(module, constant, value)

@@ -275,7 +275,7 @@ def test_the_centred_operator_equals_the_centred_matrix():
     distances = cdist(*[np.random.default_rng(0).random((37, 2))] * 2)
     centring = np.eye(37) - 1.0 / 37
     expected = -0.5 * centring @ distances**2 @ centring
-    np.testing.assert_allclose(CentredSquares(distances, 1.0, 1) @ np.eye(37), expected, atol=1e-13)
+    np.testing.assert_allclose(CentredSquares(distances, 1.0) @ np.eye(37), expected, atol=1e-13)
 
 
 def test_ordinary_data_does_not_warn(roll):

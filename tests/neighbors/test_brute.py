@@ -12,6 +12,7 @@ from vicinal.neighbors import _kdtree as kdtree
 from vicinal.neighbors._brute import empty_lists, passive_lists
 from vicinal.neighbors._brute_kernels import squared_distance
 from vicinal.neighbors._product_kernels import fill_empty, scan, squared_distances
+from with_threads import with_threads
 
 NAMES = list(oracles.shapes(40, 2))
 
@@ -55,7 +56,7 @@ def test_many_blocks_are_bit_identical_to_the_tree(monkeypatch):
 def test_number_of_threads_does_not_change_a_bit(monkeypatch):
     monkeypatch.setattr(brute, "BLOCK_ROWS", 200)
     X = oracles.shapes(2000, 20)["grid"]
-    one, two = (brute.nearest_others(X, 12, n_jobs=jobs) for jobs in (1, 2))
+    one, two = (with_threads(jobs, brute.nearest_others, X, 12) for jobs in (1, 2))
     np.testing.assert_array_equal(one[0], two[0])
     np.testing.assert_array_equal(one[1], two[1])
 

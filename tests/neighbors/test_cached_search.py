@@ -15,24 +15,19 @@ def points():
 
 def test_the_index_is_built_on_first_use_and_then_reused(points):
     cached = CachedSearch(points)
-    assert cached(1) is cached(1)
+    assert cached() is cached()
     expected = NeighborSearch(points).nearest(4, queries=points[:5] + 0.01)
-    for got, want in zip(cached(1).nearest(4, queries=points[:5] + 0.01), expected, strict=True):
+    for got, want in zip(cached().nearest(4, queries=points[:5] + 0.01), expected, strict=True):
         np.testing.assert_array_equal(got, want)
-
-
-def test_another_number_of_threads_gets_another_search(points):
-    cached = CachedSearch(points)
-    assert cached(1) is not cached(2)
 
 
 def test_the_index_is_not_pickled(points):
     cached = CachedSearch(points)
     before = len(pickle.dumps(cached))
-    cached(1)
+    cached()
     assert len(pickle.dumps(cached)) == before
     again = pickle.loads(pickle.dumps(cached))
-    np.testing.assert_array_equal(again(1).nearest(3)[0], cached(1).nearest(3)[0])
+    np.testing.assert_array_equal(again().nearest(3)[0], cached().nearest(3)[0])
 
 
 @pytest.mark.parametrize(

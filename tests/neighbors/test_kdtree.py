@@ -12,6 +12,7 @@ from vicinal.neighbors._kdtree import (
     nearest_to,
     tree_offsets,
 )
+from with_threads import with_threads
 
 
 def literal_nearest(X, Q, k, p, exclude_self):
@@ -28,7 +29,7 @@ def literal_nearest(X, Q, k, p, exclude_self):
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_nodes_partition_the_points_and_their_boxes_are_tight(n, jobs):
     X = np.random.default_rng(n).standard_normal((n, 3))
-    tree = build_kdtree(X, n_jobs=jobs)
+    tree = with_threads(jobs, build_kdtree, X)
     np.testing.assert_array_equal(tree.points, X[tree.order])
     assert sorted(tree.order) == list(range(n))
     for node, (a, b) in enumerate(tree.bounds):
@@ -93,7 +94,7 @@ def test_node_offsets_are_the_minima_of_their_points():
 @pytest.mark.parametrize("n", [1, 24, 25, 1000])
 def test_a_tree_is_restored_from_its_order(n):
     X = np.round(np.random.default_rng(n).normal(size=(n, 3)), 1).astype(np.float32)
-    tree = build_kdtree(X, n_jobs=1)
+    tree = build_kdtree(X)
     restored = kdtree_from_order(X, tree.order.astype(np.int32))
     for expected, values in zip(tree, restored, strict=True):
         assert values.dtype == expected.dtype

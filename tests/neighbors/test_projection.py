@@ -24,7 +24,7 @@ def cloud():
 
 def test_a_sample_contains_the_nearest_points_in_order(cloud):
     points, half = cloud
-    rows, near = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), None)
+    rows, near = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1))
     squares = np.square(points[rows, None].astype(float) - points.astype(float)).sum(axis=2)
     squares[np.arange(len(rows)), rows] = np.inf
     true = np.argsort(squares, axis=1)[:, : near.shape[1]]
@@ -34,7 +34,7 @@ def test_a_sample_contains_the_nearest_points_in_order(cloud):
 
 def test_the_estimated_loss_is_that_of_a_full_ranking(cloud):
     points, half = cloud
-    sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), 2)
+    sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1))
     axes = np.linalg.svd(points, full_matrices=False)[2]
     kept = is_listed(axes, points, half, sample, K, LENGTH)
     assert kept.shape == (len(sample.rows), K, 40 // AXES_STEP)
@@ -50,7 +50,7 @@ def test_the_estimated_loss_is_that_of_a_full_ranking(cloud):
 
 def test_the_fewest_axes_within_the_loss_are_used(cloud):
     points, half = cloud
-    sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1), None)
+    sample = draw_sample(points, half, 4 * LENGTH, np.random.default_rng(1))
 
     def taken(allowed):
         return leading_axes(points, half, sample, K, LENGTH, allowed, np.random.default_rng(2))
@@ -62,7 +62,7 @@ def test_the_fewest_axes_within_the_loss_are_used(cloud):
 def test_lists_are_compared_by_distance_so_ties_count(cloud):
     points, half = cloud
     copies = np.repeat(points[:50], 30, axis=0)
-    sample = draw_sample(copies, np.repeat(half[:50], 30), 20, np.random.default_rng(0), None)
+    sample = draw_sample(copies, np.repeat(half[:50], 30), 20, np.random.default_rng(0))
     # Any duplicates are correct, other points are not.
     alike = 30 * (sample.rows[:, None] // 30) + np.arange(LENGTH)
     shares = fraction_listed(copies, sample, np.where(alike == sample.rows[:, None], 0, alike), K)

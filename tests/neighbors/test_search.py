@@ -192,7 +192,7 @@ def test_precomputed_lists_have_the_distances_of_their_points(metric):
     from vicinal.neighbors._pairwise import PairwisePoints
 
     X = RNG.normal(size=(70, 4)).astype(np.float32)
-    other = PairwisePoints(X > 0 if metric == "jaccard" else X, metric, None)
+    other = PairwisePoints(X > 0 if metric == "jaccard" else X, metric)
     rows, lists = RNG.permutation(70)[:50], RNG.integers(0, 70, (50, 6))
     table = other.distances(other.X)
     np.testing.assert_array_equal(other.lengths_of(rows, lists), table[rows[:, None], lists])

@@ -10,6 +10,7 @@ from scipy.sparse.linalg import spsolve
 from vicinal import graphs
 from vicinal.operators._conjugate_gradients import PositiveDefiniteSolver, solve_positive_definite
 from vicinal.operators.laplacians import degrees, normalized_affinity
+from with_threads import with_threads
 
 
 def shifted_laplacian(weights, shift):
@@ -47,8 +48,9 @@ def test_a_column_is_bit_identical_alone_and_among_others_for_any_n_jobs():
     matrix = neighbour_system(700)
     right = np.random.default_rng(2).normal(size=(700, 11)) * 10.0 ** np.arange(-5, 6)
     right[:, 4] = 0.0
-    together = solve_positive_definite(matrix, right, n_jobs=1).values
-    assert (solve_positive_definite(matrix, right, n_jobs=3).values == together).all()
+    together = with_threads(1, solve_positive_definite, matrix, right).values
+    again = with_threads(3, solve_positive_definite, matrix, right).values
+    assert (again == together).all()
     for column in (0, 4, 7, 10):
         alone = solve_positive_definite(matrix, right[:, column]).values
         assert (alone == together[:, column]).all()
@@ -75,8 +77,8 @@ def test_single_precision_is_bit_identical_alone_and_among_others_for_any_n_jobs
     right = np.random.default_rng(2).normal(size=(700, 37)) * 10.0 ** np.arange(-18, 19)
     # Sparse right-hand sides take other numbers of iterations.
     right[1:, ::3] = 0.0
-    together = solver.solve(right, n_jobs=1).values
-    assert (solver.solve(right, n_jobs=3).values == together).all()
+    together = with_threads(1, solver.solve, right).values
+    assert (with_threads(3, solver.solve, right).values == together).all()
     for column in (0, 4, 15, 16, 36):
         assert (solver.solve(right[:, column]).values == together[:, column]).all()
 
@@ -179,9 +181,10 @@ def test_coarse_levels_give_the_same_bits_for_any_threads_and_other_columns():
         sparse.csr_array(sparse.eye_array(1500) - 0.999 * walk), coarse=True
     )
     right_sides = np.eye(1500)[:, :9]
-    one = solver.solve(right_sides, n_jobs=1).values
-    np.testing.assert_array_equal(solver.solve(right_sides, n_jobs=2).values, one)
-    np.testing.assert_array_equal(solver.solve(right_sides[:, 7], n_jobs=1).values, one[:, 7])
+    one = with_threads(1, solver.solve, right_sides).values
+    two = with_threads(2, solver.solve, right_sides).values
+    np.testing.assert_array_equal(two, one)
+    np.testing.assert_array_equal(solver.solve(right_sides[:, 7]).values, one[:, 7])
 
 
 def test_coarse_levels_of_matrices_that_cannot_be_coarsened():

@@ -45,7 +45,7 @@ def test_the_fallback_is_the_dense_solution(monkeypatch):
     W = (W + W.T) / 2
     roots = np.sqrt(W.sum(axis=1))
     values, vectors = eigh(W / np.outer(roots, roots))
-    result = both_ends._lowest(sparse.csr_array(W / np.outer(roots, roots)), 4, 0.0, 1e-9, 0, 1)
+    result = both_ends._lowest(sparse.csr_array(W / np.outer(roots, roots)), 4, 0.0, 1e-9, 0)
     np.testing.assert_allclose(result.values, values[:4], rtol=0, atol=1e-13)
     np.testing.assert_allclose(
         np.abs(np.sum(result.vectors * vectors[:, :4], axis=0)), 1, atol=1e-9

@@ -11,6 +11,7 @@ from vicinal.operators._eigen.multilevel import (
 )
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
 from vicinal.operators.laplacians import degrees, normalized_affinity
+from with_threads import with_threads
 
 
 def walk(weights):
@@ -50,7 +51,7 @@ def test_pairs_are_those_of_the_dense_matrix(given):
 def test_more_pairs_than_nodes_of_the_coarsest_level():
     matrix, roots = walk(knn(np.random.default_rng(0).random((520, 3)), 15).connect().affinity())
     kernel = roots / np.linalg.norm(roots)
-    assert len(coarsen((_identity(520) - matrix).tocsr(), kernel, None).values) < 24
+    assert len(coarsen((_identity(520) - matrix).tocsr(), kernel).values) < 24
     values, vectors, _ = multilevel_eigenpairs(matrix, roots, 24, accuracy=1e-5)
     exact, columns = eigh(matrix.toarray(), subset_by_index=(496, 519))
     np.testing.assert_allclose(values, exact[::-1], atol=1e-9)
@@ -72,8 +73,8 @@ def test_two_weakly_connected_halves_are_resolved():
 
 def test_any_number_of_threads_gives_the_same_bits():
     matrix, roots = noisy_grid((120, 110))
-    one = multilevel_eigenpairs(matrix, roots, 5, n_jobs=1)
-    three = multilevel_eigenpairs(matrix, roots, 5, n_jobs=3)
+    one = with_threads(1, multilevel_eigenpairs, matrix, roots, 5)
+    three = with_threads(3, multilevel_eigenpairs, matrix, roots, 5)
     for a, b in zip(one, three, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -83,12 +84,10 @@ def test_a_v_cycle_is_a_symmetric_positive_preconditioner():
     n = len(roots)
     kernel = roots / np.linalg.norm(roots)
     laplacian = np.eye(n) - matrix.toarray()
-    hierarchy = coarsen(
-        (ThreadedSparseOperator(matrix).matrix * -1 + _identity(n)).tocsr(), kernel, None
-    )
+    hierarchy = coarsen((ThreadedSparseOperator(matrix).matrix * -1 + _identity(n)).tocsr(), kernel)
     assert len(hierarchy.levels) >= 1
     project = np.eye(n) - np.outer(kernel, kernel)
-    cycle = project @ v_cycle(hierarchy, project.copy(), None)
+    cycle = project @ v_cycle(hierarchy, project.copy())
     np.testing.assert_allclose(cycle, cycle.T, atol=1e-9 * np.abs(cycle).max())
     left = np.sort(np.linalg.eigvals(cycle @ laplacian).real)[1:]
     assert left[0] > 0.1

@@ -13,6 +13,7 @@ from vicinal.operators._eigen.solvers import FALLBACK_MAX_NODES
 from vicinal.operators.aligned_laplacian import AlignedWalk
 from vicinal.operators.digraph import SymmetricWalk
 from vicinal.operators.eigenpairs import walk_eigenpairs
+from with_threads import with_threads
 
 
 def separate_digraph(sizes, seed=0, links=0.0):
@@ -41,7 +42,7 @@ def test_all_eigenvalues_next_to_one_are_found_for_any_number_of_pairs(kind, n_p
     walk = kind(separate_digraph([90, 100, 110, 120, 130, 140], links=links), 0.99999)
     n = walk.shape[0]
     expected, vectors = eigh(walk @ np.eye(n), subset_by_index=(n - 12, n - 1))
-    pairs = walk_eigenpairs(walk, n_pairs, n_jobs=1)
+    pairs = walk_eigenpairs(walk, n_pairs)
     np.testing.assert_allclose(pairs.values, expected[::-1][1 : n_pairs + 1], rtol=0, atol=1e-9)
     assert pairs.residuals.max() < 1e-8
     every = np.column_stack([walk.trivial_vector, pairs.vectors])
@@ -59,7 +60,7 @@ def test_more_components_than_the_block_size_converge():
     )
     assert component_vectors(walk).shape[1] >= 2 * MAX_BLOCK_WIDTH
     n = walk.shape[0]
-    pairs = walk_eigenpairs(walk, 3, n_jobs=1)
+    pairs = walk_eigenpairs(walk, 3)
     expected = eigh(walk @ np.eye(n), eigvals_only=True, subset_by_index=(n - 4, n - 2))[::-1]
     np.testing.assert_allclose(pairs.values, expected, rtol=0, atol=1e-9)
     assert pairs.residuals.max() < 1e-8
@@ -73,13 +74,13 @@ def test_isolated_nodes_are_not_slow_components():
     assert component_vectors(walk).shape[1] == 2
     n = walk.shape[0]
     expected = eigh(walk @ np.eye(n), eigvals_only=True, subset_by_index=(n - 5, n - 2))[::-1]
-    np.testing.assert_allclose(walk_eigenpairs(walk, 4, n_jobs=1).values, expected, atol=1e-9)
+    np.testing.assert_allclose(walk_eigenpairs(walk, 4).values, expected, atol=1e-9)
 
 
 def test_any_number_of_threads_gives_the_same_bits():
     walk = separate_digraph([3000] * 7)
     one, two = (
-        walk_eigenpairs(SymmetricWalk(walk, 0.99999, n_jobs=j), 9, n_jobs=j) for j in (1, 2)
+        with_threads(j, lambda: walk_eigenpairs(SymmetricWalk(walk, 0.99999), 9)) for j in (1, 2)
     )
     assert one.values.tobytes() == two.values.tobytes()
     assert one.vectors.tobytes() == two.vectors.tobytes()
@@ -127,7 +128,7 @@ def test_a_block_keeps_its_residual_and_orthogonality():
     values = np.concatenate([1 - 1e-8 * np.arange(6), np.linspace(0.9, -1, 394)])
     matrix = (axes * values) @ axes.T
     start = rng.standard_normal((400, 8))
-    result, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_iter=200, n_jobs=1)
+    result, vectors, residuals = block_eigenpairs(matrix, start, 3, 1e-11, max_iter=200)
     np.testing.assert_allclose(result, values[:3], rtol=0, atol=1e-12)
     assert residuals.max() <= 1e-11
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-12)

@@ -347,9 +347,7 @@ def test_aggregates_save_steps_and_change_nothing(monkeypatch):
     monkeypatch.setattr(stationary, "bicgstab", counted)
     result = stationary_distribution(digraph)
     with_aggregates = sum(steps)
-    monkeypatch.setattr(
-        stationary, "ChainLevel", lambda matrix, _, n_jobs: ChainLevel(matrix, None, n_jobs)
-    )
+    monkeypatch.setattr(stationary, "ChainLevel", lambda matrix, _: ChainLevel(matrix, None))
     monkeypatch.setattr(ChainLevel, "update", lambda *args: None)
     steps.clear()
     np.testing.assert_allclose(result, stationary_distribution(digraph), rtol=1e-9)

@@ -235,7 +235,7 @@ class Waiting:
 
 def test_paused_workers_are_an_error_instead_of_waiting_forever(monkeypatch):
     monkeypatch.setattr(_engine, "CHECK_SECONDS", 0.01)
-    engine = _engine.ClusterEngine(StuckClient(), 0)
+    engine = _engine.ClusterEngine(StuckClient())
     with pytest.raises(
         InsufficientMemoryError, match=r"all 2 worker\(s\) are paused.*smaller cells"
     ):
@@ -243,7 +243,7 @@ def test_paused_workers_are_an_error_instead_of_waiting_forever(monkeypatch):
 
 
 def test_workers_on_other_machines_need_a_store():
-    engine = _engine.ClusterEngine(StuckClient(), 0)
+    engine = _engine.ClusterEngine(StuckClient())
     with pytest.raises(InvalidValueError, match=r"other machines \(192.0.2.7\).*config\(store="):
         _engine.require_shared_store(engine)
 

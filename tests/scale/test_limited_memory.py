@@ -16,7 +16,6 @@ from vicinal import (
     graphs,
     scale,
 )
-from vicinal.scale.settings import current_settings
 
 da = pytest.importorskip("dask.array")
 from inputs import curved  # noqa: E402
@@ -29,6 +28,11 @@ X = curved(900, d=5, n_clusters=3)
 # The lists and graphs of these are large enough for files.
 MANY = curved(50_000, d=3, n_clusters=3)
 MEMORY = 10**8
+
+
+def memory_of_run():
+    with scale.config() as run:
+        return run.memory
 
 
 def is_in_a_file(array):
@@ -84,11 +88,11 @@ def test_the_limit_holds_within_the_block_only(tmp_path):
         return graphs.knn(da.from_array(MANY, chunks=20_000), 5).lengths
 
     with scale.config(memory=2 * MEMORY):
-        assert current_settings().memory == 2 * MEMORY
+        assert memory_of_run() == 2 * MEMORY
         with scale.config(store=tmp_path, cell_size=20_000):
-            assert current_settings().memory == 2 * MEMORY
+            assert memory_of_run() == 2 * MEMORY
             assert is_in_a_file(build())
-    assert current_settings().memory is None
+    assert memory_of_run() is None
     assert not is_in_a_file(build())
 
 

@@ -72,7 +72,7 @@ def test_exact_work_is_estimated_from_a_sample():
     with scale.config(cell_size=100):
         structured = NeighborSearch(da.from_array(curved(4000, d=8, n_clusters=20), chunks=1000))
         isotropic = NeighborSearch(da.from_array(X, chunks=1000))
-    engine = ThreadEngine(1, 0)
+    engine = ThreadEngine()
     few, _ = _approximate.estimate_work(structured._backend.X.cells, 5, engine)
     many, seconds = _approximate.estimate_work(isotropic._backend.X.cells, 5, engine)
     assert few < 0.3 * 4000**2

@@ -200,7 +200,7 @@ def test_cut_vectors_are_the_generalised_eigenvectors(reach):
     image = shapes(45, 40, noise=0.15)[0][..., None]
     offsets, nearness = grid_offsets() if reach is None else radius_offsets(reach, 2.0)
     weights = pixel_affinity(image, offsets, nearness, 0.2)
-    result = cut_vectors(weights, 5, None, None)
+    result = cut_vectors(weights, 5)
     dense = weights.toarray()
     degrees = dense.sum(axis=1)
     _, vectors = eigh(np.diag(degrees) - dense, np.diag(degrees), subset_by_index=(0, 4))

@@ -64,14 +64,14 @@ def test_return_probabilities_approximate_the_literal_powers(weights, steps):
     with_self = sparse.csr_array(weights + sparse.eye_array(weights.shape[0]))
     P = with_self.toarray() / with_self.sum(axis=1)[:, None]
     expected = np.diagonal(np.linalg.matrix_power(P, steps))
-    result = return_probabilities(with_self, SHAPE, typical_step(*grid_offsets()), steps, None)
+    result = return_probabilities(with_self, SHAPE, typical_step(*grid_offsets()), steps)
     np.testing.assert_allclose(result, expected, rtol=0.06)
 
 
 @pytest.mark.parametrize("t", [1, 5, 30])
 def test_segments_equal_those_of_the_dense_matrix_clipped_or_not(weights, t):
     step = typical_step(*grid_offsets())
-    result = read_segments(smoothed_vectors(weights, SHAPE, step, t, 3, None, None), 3, 0)
+    result = read_segments(smoothed_vectors(weights, SHAPE, step, t, 3), 3, 0)
     for clamp in (False, True):
         expected = read_segments(dense_vectors(weights, t, clamp)[1], 3, 0)
         assert adjusted_rand_score(result, expected) > 0.97

@@ -42,7 +42,7 @@ def test_std_equals_the_dense_posterior(ridge):
 def test_samples_estimate_the_same_variances(monkeypatch):
     X, y = problem(200)
     model = GraphRegressor(0.05, smoothness=0.3).fit(X, y)
-    arguments = (model.affinity_, ~np.isnan(y), 0.05, 0.3, 0, 1)
+    arguments = (model.affinity_, ~np.isnan(y), 0.05, 0.3, 0)
     exact = _posterior.relative_variances(*arguments)
     monkeypatch.setattr(_posterior, "MAX_EXACT_NODES", 0)
     monkeypatch.setattr(_posterior, "N_SAMPLES", 2000)

@@ -31,12 +31,10 @@ class SpectralAffinity(Protocol):
     def degrees(self) -> np.ndarray:
         """Row sums of W, up to a common positive factor."""
 
-    def eigenpairs(
-        self, n_pairs: int, *, tolerance: float, random_state: int, n_jobs: int | None
-    ) -> Eigenpairs:
+    def eigenpairs(self, n_pairs: int, *, tolerance: float, random_state: int) -> Eigenpairs:
         """Leading eigenpairs of D^-1/2 W D^-1/2."""
 
-    def merge(self, n_clusters: int, n_jobs: int | None = -1) -> np.ndarray:
+    def merge(self, n_clusters: int) -> np.ndarray:
         """Labels after merging the nearest components until ``n_clusters`` remain."""
 
 
@@ -55,13 +53,10 @@ class AffinityOperator(SpectralAffinity, Protocol):
         X: ArrayLike,
         vectors: np.ndarray,
         eigenvalues: np.ndarray,
-        n_jobs: int | None = -1,
     ) -> np.ndarray:
         """Nyström extension of eigenvectors of the random walk D^-1 W; training points keep their entries."""
 
-    def extend_labels(
-        self, X: ArrayLike, labels: np.ndarray, n_jobs: int | None = -1
-    ) -> np.ndarray:
+    def extend_labels(self, X: ArrayLike, labels: np.ndarray) -> np.ndarray:
         """Labels of new points, from the labels of the training points."""
 
 
@@ -91,15 +86,11 @@ class SparseAffinity:
     def structure(self) -> AffinityStructure:
         return AffinityStructure(self._degrees, self._components)
 
-    def eigenpairs(
-        self, n_pairs: int, *, tolerance: float, random_state: int, n_jobs: int | None
-    ) -> Eigenpairs:
-        return normalized_pairs(
-            self.weights, self.structure, n_pairs, tolerance, random_state, n_jobs
-        )
+    def eigenpairs(self, n_pairs: int, *, tolerance: float, random_state: int) -> Eigenpairs:
+        return normalized_pairs(self.weights, self.structure, n_pairs, tolerance, random_state)
 
-    def merge(self, n_clusters: int, n_jobs: int | None = -1) -> np.ndarray:
-        return merge_components(self.graph, self._components, n_clusters, n_jobs)
+    def merge(self, n_clusters: int) -> np.ndarray:
+        return merge_components(self.graph, self._components, n_clusters)
 
     @cached_property
     def _degrees(self) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from vicinal._core.chunked import is_chunked
+from vicinal._core.parallel import serial
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -77,7 +78,7 @@ def pair_by_chunks(
     from dask import delayed
 
     rows = getattr(X, "array", X).rechunk({1: -1})
-    pairs = [delayed(results, nout=2)(block) for block in rows.to_delayed().ravel()]
+    pairs = [delayed(serial(results), nout=2)(block) for block in rows.to_delayed().ravel()]
     first, second = (
         da.concatenate(
             [
@@ -136,4 +137,4 @@ def _in_chunks(values: np.ndarray, rows: tuple[int, ...]) -> Any:
 
 
 def _apply(block: np.ndarray, method: Callable[..., Any], model: Any) -> np.ndarray:
-    return method(model, block)
+    return serial(method)(model, block)

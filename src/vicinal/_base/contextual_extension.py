@@ -74,7 +74,7 @@ class TrainingContexts(NamedTuple):
     members: np.ndarray | None = None
 
     @classmethod
-    def of_graph(cls, graph: Graph, n_jobs: int | None, **descriptor: Any) -> TrainingContexts:
+    def of_graph(cls, graph: Graph, **descriptor: Any) -> TrainingContexts:
         points = in_memory(
             graph.points,
             "The contexts of new points among all training points",
@@ -82,12 +82,10 @@ class TrainingContexts(NamedTuple):
         )
         members = graph.indices.reshape(graph.n_nodes, -1)
         k, sigma = max(members.shape[1], 1), graph.metadata.get("sigma")
-        return cls(points, graph._search(n_jobs), k, sigma, descriptor, members)
+        return cls(points, graph._search(), k, sigma, descriptor, members)
 
 
-def new_contexts(
-    known: TrainingContexts, X: Points, n_jobs: int | None, *, entered: bool = False
-) -> NewContexts:
+def new_contexts(known: TrainingContexts, X: Points, *, entered: bool = False) -> NewContexts:
     """Contexts of new points: their nearest training points, with the weights of formula (3).
 
     A new point that equals a training point leads to that point only. If contexts contain all training
@@ -97,11 +95,8 @@ def new_contexts(
     point if it is nearer to it than the farthest member, which it replaces.
     """
     if X.shape[0] <= POINTS_PER_BLOCK:
-        return _contexts_of(known, X, n_jobs, entered)
-    parts = [
-        _contexts_of(known, X[a:b], n_jobs, entered)
-        for a, b in blocks(X.shape[0], POINTS_PER_BLOCK)
-    ]
+        return _contexts_of(known, X, entered)
+    parts = [_contexts_of(known, X[a:b], entered) for a, b in blocks(X.shape[0], POINTS_PER_BLOCK)]
     steps, coincides, arriving = zip(*parts, strict=True)
     return NewContexts(
         NeighborWeights.concatenate(steps),
@@ -110,9 +105,7 @@ def new_contexts(
     )
 
 
-def _contexts_of(
-    known: TrainingContexts, X: Points, n_jobs: int | None, entered: bool
-) -> NewContexts:
+def _contexts_of(known: TrainingContexts, X: Points, entered: bool) -> NewContexts:
     m, n, k = X.shape[0], known.points.shape[0], known.k
     n_candidates = min(CANDIDATE_FACTOR * k, n) if entered else k
     nearest, distances = nearest_to_new(known.search, X, n_candidates)
@@ -131,7 +124,7 @@ def _contexts_of(
     lists = nearest, distances, members, lengths
     size = list_contexts(*lists, n, contexts, places, steps, coincides)
     if size:
-        found = _distances(known, X, contexts[:size], n_jobs)
+        found = _distances(known, X, contexts[:size])
         step_probabilities(found, known.sigma, places, steps, arriving)
     return result
 
@@ -180,7 +173,7 @@ def _member_lengths(known: TrainingContexts, nearest: np.ndarray) -> np.ndarray:
     else:
         searched = prepared_points(known.search)
         if searched is None:  # of points in chunks
-            searched = SearchedPoints(known.points, EUCLIDEAN, 1)
+            searched = SearchedPoints(known.points, EUCLIDEAN)
         member_lengths(searched.X, searched.factor, nearest, members, lengths)
     return lengths
 
@@ -203,18 +196,14 @@ def symmetric_rows(
     return NeighborWeights(entered.indices, rows)
 
 
-def _distances(
-    known: TrainingContexts, X: Points, contexts: np.ndarray, n_jobs: int | None
-) -> np.ndarray:
+def _distances(known: TrainingContexts, X: Points, contexts: np.ndarray) -> np.ndarray:
     """Contextual distances from the first member of each context to all its members.
 
     New points are numbered after the points.
     """
     size = max(1, ENTRIES_PER_BLOCK // (contexts.shape[1] * X.shape[1]))
     parts = [
-        distances_in_contexts(
-            *_members(known.points, X, contexts[a:b]), n_jobs=n_jobs, **known.descriptor
-        )
+        distances_in_contexts(*_members(known.points, X, contexts[a:b]), **known.descriptor)
         for a, b in blocks(len(contexts), size)
     ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

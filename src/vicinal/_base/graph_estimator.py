@@ -84,7 +84,7 @@ class GraphEstimator(GraphSource):
         X = self._check_queries(X, "csr" if sparse.issparse(graph.points) else False)
         radius = (self.graph_params or {}).get("radius")
         if self.graph == "epsilon_ball" and radius is not None:
-            search = graph._search(self.n_jobs)
+            search = graph._search()
             return neighbors_within(search, X if sparse.issparse(X) else np.asarray(X), radius)
         if self.graph == "knn" or self._precomputed_kind() == DISTANCES:
             # Nodes of the symmetric graph have more than n_neighbors edges; new points need n_neighbors.
@@ -95,7 +95,7 @@ class GraphEstimator(GraphSource):
 
     def _nearest_in(self, graph: Graph, X: MatrixLike, k: int) -> NeighborArrays:
         """Nearest points of a graph, by its own metric."""
-        return nearest_to_new(graph._search(self.n_jobs), X, k)
+        return nearest_to_new(graph._search(), X, k)
 
     def _weights_of(self, X: MatrixLike) -> sparse.csr_array:
         """Kernel weights of training points for each new point; rows sum to 1.
@@ -121,7 +121,7 @@ class GraphEstimator(GraphSource):
         """
         operator = self._affinity_operator()
         if operator is not None:
-            return operator.extend(self._check_queries(X), vectors, values, self.n_jobs)
+            return operator.extend(self._check_queries(X), vectors, values)
         if self._is_fitted_on_affinities():
             steps = self._steps_from(X)
             return nystrom(
@@ -138,7 +138,7 @@ class GraphEstimator(GraphSource):
         """Label with the largest total weight among the neighbours of each new point."""
         operator = self._affinity_operator()
         if operator is not None:
-            return operator.extend_labels(self._check_queries(X), labels, self.n_jobs)
+            return operator.extend_labels(self._check_queries(X), labels)
         if self._is_fitted_on_affinities():
             values, codes = np.unique(labels, return_inverse=True)
             return values[np.argmax(self._steps_from(X) @ np.eye(len(values))[codes], axis=1)]

@@ -211,9 +211,7 @@ class GraphSource(NestedGraphParams):
     def _operator_of(self, points_or_graph: MatrixLike | Graph) -> AffinityOperator:
         builder = self._operator_builder()
         assert builder is not None
-        defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-        bound = getattr(builder, "keywords", {})  # of a partial
-        return builder(points_or_graph, **defaults | bound | self._checked_graph_params(builder))
+        return builder(points_or_graph, **self._checked_graph_params(builder))
 
     def _checked_graph_params(self, builder: Callable[..., Any]) -> dict[str, Any]:
         parameters = check_mapping(self.graph_params, "graph_params")
@@ -247,12 +245,12 @@ class GraphSource(NestedGraphParams):
         """The named graph with ``graph_params`` and, before these, the ``fixed`` parameters."""
         builder = getattr(graphs, name)
         parameters = self._checked_graph_params(builder) | fixed
-        accepted = parameter_names(builder)
-        defaults = {"n_jobs": self.n_jobs, "verbose": self.verbose, "random_state": self._seed()}
         if name == "knn":
             n_neighbors = min(self._default_n_neighbors, points.shape[0] - 1)
             parameters.setdefault("n_neighbors", n_neighbors)
-        graph = builder(points, **{k: v for k, v in defaults.items() if k in accepted} | parameters)
+        if "random_state" in parameter_names(builder):
+            parameters.setdefault("random_state", self._seed())
+        graph = builder(points, **parameters)
         # Sparse codes are directed; their graphs are clustered by (W + W') / 2.
         return graph.symmetrize("mean") if graph.strengths_are_affinities else graph
 

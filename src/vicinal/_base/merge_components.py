@@ -11,9 +11,7 @@ from vicinal.graphs._build.connect import shortest_bridges
 from vicinal.graphs.graph import Graph
 
 
-def merge_components(
-    graph: Graph | None, components: np.ndarray, n_clusters: int, n_jobs: int | None = -1
-) -> np.ndarray:
+def merge_components(graph: Graph | None, components: np.ndarray, n_clusters: int) -> np.ndarray:
     """Merge the nearest components until ``n_clusters`` remain.
 
     Components are merged in the order of the shortest edges between them (single linkage).
@@ -26,8 +24,6 @@ def merge_components(
         Component of each point.
     n_clusters : int
         Number of clusters to keep.
-    n_jobs : int, optional
-        Number of threads.
 
     Returns
     -------
@@ -41,7 +37,7 @@ def merge_components(
             "points the nearest ones cannot be merged; increase n_clusters, connect the graph, or build it "
             "on points."
         )
-    links, lengths = shortest_bridges(graph.points, graph.metric, components, 1, n_jobs)
+    links, lengths = shortest_bridges(graph.points, graph.metric, components, 1)
     # Ties in the order of rows, whatever the order of the search.
     shortest = np.lexsort((links[:, 1], links[:, 0], lengths))[: n_components - n_clusters]
     merged = sparse.coo_array(

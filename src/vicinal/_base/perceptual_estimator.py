@@ -82,24 +82,22 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             reset_feature_attributes(self)
         else:
             self.graph_ = self._digraph_of(X)
-        walk = self._walk(self.graph_, float(self.beta), self.n_jobs)
+        walk = self._walk(self.graph_, float(self.beta))
         self._masses = self.stationary_ = walk.stationary
         self._total_mass = float(self._masses.sum())
         if self._duplicates is not None:
             self.stationary_ = self._of_rows(walk.stationary / self._multiplicity())
         return walk
 
-    def _walk(self, digraph: Graph, beta: float, n_jobs: NJobs) -> Walk:
+    def _walk(self, digraph: Graph, beta: float) -> Walk:
         kind = SymmetricWalk if self.laplacian == "global" else AlignedWalk
-        return kind(digraph, beta, n_jobs=n_jobs)
+        return kind(digraph, beta)
 
     def _eigenpairs(self, walk: Walk, n_pairs: int, tolerance: float = 1e-9) -> Eigenpairs:
         """Compute eigenpairs of the walk, without the trivial one."""
         if n_pairs == 0:  # a single node
             return Eigenpairs(np.empty(0), np.empty((walk.shape[0], 0)), np.empty(0))
-        return walk_eigenpairs(
-            walk, n_pairs, tolerance=tolerance, random_state=self._seed(), n_jobs=self.n_jobs
-        )
+        return walk_eigenpairs(walk, n_pairs, tolerance=tolerance, random_state=self._seed())
 
     def _of_rows(self, values: np.ndarray) -> np.ndarray:
         """Expand values of nodes to rows."""
@@ -143,15 +141,13 @@ class PerceptualEstimator(FitCallbacks, BaseEstimator):
             min(k, n_distinct - 1),
             descriptor=self.descriptor,
             epsilon=self.epsilon,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
 
     def _new_contexts(self, X: MatrixLike, *, entered: bool = False) -> NewContexts:
         """Contexts of new points and, with ``entered``, the contexts that they enter."""
         points = self._new_points(X)
-        known = TrainingContexts.of_graph(self.graph_, self.n_jobs, **self._descriptor())
-        return new_contexts(known, points, self.n_jobs, entered=entered)
+        known = TrainingContexts.of_graph(self.graph_, **self._descriptor())
+        return new_contexts(known, points, entered=entered)
 
     def _symmetric_rows(self, contexts: NewContexts) -> NeighborWeights:
         """Rows of Theta for new points; a point that equals a training point leads to it only."""

@@ -68,7 +68,7 @@ def nearest_center(rows: np.ndarray, centers: np.ndarray, assign: str) -> np.nda
     return np.asarray(scores.argmin(axis=1))
 
 
-def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1) -> Assignment:
+def kmeans(rows: np.ndarray, n_clusters: int, seed: int) -> Assignment:
     """k-means on all rows, initialised by the best of several runs on a sample.
 
     With fewer distinct rows than clusters, some clusters stay empty.
@@ -77,7 +77,7 @@ def kmeans(rows: np.ndarray, n_clusters: int, seed: int, n_jobs: int | None = 1)
     if len(rows) > KMEANS_SAMPLE_SIZE:
         rng = np.random.default_rng(seed)
         sample = rows[np.sort(rng.choice(len(rows), KMEANS_SAMPLE_SIZE, replace=False))]
-    best = _best_run(kmeans_runs(sample, n_clusters, seed, N_INIT, n_jobs, until_perfect=True))
+    best = _best_run(kmeans_runs(sample, n_clusters, seed, N_INIT, until_perfect=True))
     if sample is rows:
         return best
     columns, mean, tolerance = centered_columns(rows)
@@ -91,7 +91,6 @@ def kmeans_runs(
     n_clusters: int,
     seed: int,
     n_init: int,
-    n_jobs: int | None = 1,
     *,
     until_perfect: bool = False,
 ) -> list[tuple[float, Assignment]]:
@@ -115,7 +114,7 @@ def kmeans_runs(
     sum_of_squares = tolerance / KMEANS_TOLERANCE * columns.size
     if until_perfect and first[0] <= ROUNDED_INERTIA * sum_of_squares:
         return [first]
-    return [first, *map_threads(run, starts[1:], n_jobs)]
+    return [first, *map_threads(run, starts[1:])]
 
 
 def _spread_centers(

@@ -10,14 +10,12 @@ import math
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.parallel import RUN
 from vicinal.exceptions import InsufficientMemoryError
 
 # Arrays below this fraction of the limit stay in memory: each one in a file needs a descriptor of it.
@@ -32,28 +30,14 @@ class Limit(NamedTuple):
     folder: str | os.PathLike[str]
 
 
-_LIMIT: ContextVar[Limit | None] = ContextVar("vicinal.large.limit", default=None)
-
-
-@contextmanager
-def limited_memory(n_bytes: int, folder: str | os.PathLike[str] | None) -> Iterator[None]:
-    """Make large arrays in files of a folder, by default that for temporary files."""
-    limit = Limit(n_bytes, bytes_besides_files() + n_bytes, folder or tempfile.gettempdir())
-    token = _LIMIT.set(limit)
-    try:
-        yield
-    finally:
-        _LIMIT.reset(token)
-
-
-def current_limit() -> Limit | None:
-    """The limit of memory, if there is one."""
-    return _LIMIT.get()
+def limit_of(n_bytes: int, folder: str | os.PathLike[str] | None) -> Limit:
+    """The limit for a growth from now on, and the folder of large arrays, by default that of the system."""
+    return Limit(n_bytes, bytes_besides_files() + n_bytes, folder or tempfile.gettempdir())
 
 
 def large(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
     """An array of any values; it may outlive the limit, and its file ends with it."""
-    limit = _LIMIT.get()
+    limit = RUN.get().limit
     sizes = shape if isinstance(shape, tuple) else (shape,)
     n_bytes = math.prod(map(int, sizes)) * np.dtype(dtype).itemsize
     if limit is None or n_bytes < MIN_ARRAY_FRACTION * limit.n_bytes:

@@ -11,7 +11,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from vicinal._core.dask_worker import current_worker
-from vicinal._core.large import bytes_besides_files, current_limit
+from vicinal._core.large import bytes_besides_files
+from vicinal._core.parallel import RUN
 from vicinal.exceptions import InsufficientMemoryError
 
 try:
@@ -49,7 +50,7 @@ def require_memory(n_bytes: float, what: str, remedy: str, *, in_files: bool = F
 
     With ``in_files``, its arrays are made by `large`: where memory is limited, the space on the disk counts.
     """
-    limit = current_limit()
+    limit = RUN.get().limit
     if limit is not None and in_files:
         free_on_disk = shutil.disk_usage(limit.folder).free
         if n_bytes > free_on_disk:
@@ -167,7 +168,7 @@ def _worker_limit() -> int | None:
 
 def _free_below_limit() -> Iterator[int]:
     """Free bytes of the limit of `vicinal.scale.config`."""
-    limit = current_limit()
+    limit = RUN.get().limit
     if limit is not None:
         yield max(0, limit.most - bytes_besides_files())
 

@@ -1,6 +1,6 @@
-"""Validation of options that mean the same everywhere: flags, n_jobs, verbose, seeds and parameter dicts.
+"""Options that mean the same everywhere: flags, n_jobs, verbose, seeds and parameter dicts.
 
-`checked` reads the signature of a function and `check_options` that of an estimator, so new functions and
+`entry` reads the signature of a function and `check_options` that of an estimator, so new functions and
 estimators need no code for this.
 """
 
@@ -10,11 +10,16 @@ import functools
 import inspect
 import numbers
 from collections.abc import Callable, Mapping
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from vicinal._core.parallel import n_threads
+from vicinal._core.parallel import (
+    RUN,
+    n_threads,
+    one_blas_thread,
+    run_with,
+)
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
 Parameters = ParamSpec("Parameters")
@@ -113,28 +118,80 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
 }
 
 
-def checked(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Decorate a function so that the options in its signature are checked first."""
-    signature = inspect.signature(function)
-    checks = _checks_for(signature)
+@overload
+def entry(function: Callable[Parameters, Result], /) -> Callable[Parameters, Result]: ...
+
+
+@overload
+def entry(
+    *, blas_threads: int
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]: ...
+
+
+def entry(function: Any = None, /, *, blas_threads: int | None = None) -> Any:
+    """Decorate what users call: its options are checked, and hold for all that it calls.
+
+    ``n_jobs`` and ``verbose`` are parameters of a function, or attributes of the object of a method. With
+    ``blas_threads=1``, the bits of results do not depend on the threads of matrix products.
+    """
+    if function is None:
+        return functools.partial(_entry, limits_blas=blas_threads == 1)
+    return _entry(function)
+
+
+def _entry(
+    function: Callable[Parameters, Result], *, limits_blas: bool = False
+) -> Callable[Parameters, Result]:
+    parameters = inspect.signature(function).parameters
+    checks = _checks_for(parameters)
     # Binding the arguments to the signature would take longer than all checks.
     by_position = [
         (position, name)
-        for position, (name, parameter) in enumerate(signature.parameters.items())
+        for position, (name, parameter) in enumerate(parameters.items())
         if name in checks and parameter.kind is not parameter.KEYWORD_ONLY
     ]
+    n_jobs_of, verbose_of = _option(parameters, "n_jobs", -1), _option(parameters, "verbose", 0)
+    limited = one_blas_thread()(function) if limits_blas else function
 
     @functools.wraps(function)
-    def checked_call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         for name, value in kwargs.items():
             if name in checks:
                 checks[name](value, name)
         for position, name in by_position:
             if position < len(args):
                 checks[name](args[position], name)
-        return function(*args, **kwargs)
+        run = run_with(n_jobs_of(args, kwargs), check_verbose(verbose_of(args, kwargs)))
+        if run is RUN.get():
+            return limited(*args, **kwargs)
+        token = RUN.set(run)
+        try:
+            return limited(*args, **kwargs)
+        finally:
+            RUN.reset(token)
 
-    return checked_call
+    return call
+
+
+def _option(
+    parameters: Mapping[str, inspect.Parameter], name: str, otherwise: int
+) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """How the value of an option is found in the arguments of a call."""
+    if name in parameters:
+        default = parameters[name].default
+        position = list(parameters).index(name)
+        if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+            return lambda args, kwargs: kwargs.get(name, default)
+        return lambda args, kwargs: (
+            args[position] if position < len(args) else kwargs.get(name, default)
+        )
+    if next(iter(parameters), None) == "self":
+        return lambda args, kwargs: getattr(args[0] if args else None, name, otherwise)
+    return lambda args, kwargs: otherwise
+
+
+# The name by which it goes in some packages.
+checked = entry
 
 
 def check_options(estimator: Any) -> None:
@@ -145,7 +202,7 @@ def check_options(estimator: Any) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _checks_of_estimator(kind: type) -> dict[str, Callable[[Any, str], Any]]:
-    return _checks_for(inspect.signature(kind))
+    return _checks_for(inspect.signature(kind).parameters)
 
 
 @functools.lru_cache(maxsize=256)
@@ -154,6 +211,8 @@ def parameter_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
-def _checks_for(signature: inspect.Signature) -> dict[str, Callable[[Any, str], Any]]:
-    flags = {n: check_flag for n, p in signature.parameters.items() if p.annotation == "bool"}
-    return flags | {name: CHECKS[name] for name in signature.parameters if name in CHECKS}
+def _checks_for(
+    parameters: Mapping[str, inspect.Parameter],
+) -> dict[str, Callable[[Any, str], Any]]:
+    flags = {n: check_flag for n, p in parameters.items() if p.annotation == "bool"}
+    return flags | {name: CHECKS[name] for name in parameters if name in CHECKS}

@@ -121,9 +121,10 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.output is not None:
         ids = None if arguments.id is None else np.array(items, dtype=object)
         columns = neighbor_columns(RawTable(None, ids=ids), similarities, neighbors)
-        progress = "writing" if verbosity(arguments) else None
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
-            write_blocks(columns, -(-neighbors.size // LINES_PER_BLOCK), unfinished, progress)
+            write_blocks(
+                columns, -(-neighbors.size // LINES_PER_BLOCK), unfinished, verbosity(arguments)
+            )
         written["neighbours"] = arguments.output
     return facts | {"seconds": seconds, "written": written}
 

@@ -97,14 +97,14 @@ def write_blocks(
     blocks: Iterable[Mapping[str, np.ndarray]],
     n_blocks: int,
     path: Path,
-    progress: str | None = None,
+    verbose: int = 0,
 ) -> None:
     """Write a table block by block; only .npz needs all blocks in memory."""
-    from vicinal._core.parallel import progress_bar
+    from vicinal._core.parallel import progress_bar, run_with, use_run
 
     suffix = path.suffix.lower()
     write = {".npz": _write_arrays, ".parquet": _write_parquet}.get(suffix, _write_text)
-    with progress_bar(n_blocks, progress) as bar:
+    with use_run(run_with(-1, verbose)), progress_bar(n_blocks, "writing") as bar:
 
         def with_progress() -> Iterator[Mapping[str, np.ndarray]]:
             for block in blocks:

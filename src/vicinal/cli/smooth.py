@@ -135,10 +135,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         facts["t_curve"] = model.t_curve_
     written = {}
     if arguments.output is not None:
-        progress = "writing" if verbosity(arguments) else None
         columns = neighbor_columns(table, similarities, neighbors)
         with atomic_write(arguments.output, replace=arguments.force) as unfinished:
-            write_blocks(columns, -(-neighbors.size // LINES_PER_BLOCK), unfinished, progress)
+            write_blocks(
+                columns, -(-neighbors.size // LINES_PER_BLOCK), unfinished, verbosity(arguments)
+            )
         written["neighbours"] = arguments.output
     if arguments.plot is not None:
         with atomic_write(arguments.plot, replace=arguments.force) as unfinished:

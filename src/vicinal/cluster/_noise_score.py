@@ -70,7 +70,7 @@ class Unusualness(NamedTuple):
         distances = search.nearest(min(N_DENSITY, len(points) - 1), queries=new)[1]
         radii = _geometric_means(distances)
         samples = SampledDistances(rescaling.transform(points), np.random.default_rng(0))
-        sampled = samples(rescaling.transform(new), n_jobs)
+        sampled = samples(rescaling.transform(new))
         return np.maximum(self.neighbor.units(radii / rescaling.unit), self.sampled.units(sampled))
 
 
@@ -89,7 +89,7 @@ def fit_unusualness(
     else:
         distances = distances[:, : k + 1] / rescaling.unit
     radii = _geometric_means(distances)
-    sampled = SampledDistances(points, np.random.default_rng(0))(points, n_jobs)
+    sampled = SampledDistances(points, np.random.default_rng(0))(points)
     scales = Unusualness(fit_boxplot(radii), fit_boxplot(sampled))
     return scales, np.maximum(scales.neighbor.units(radii), scales.sampled.units(sampled))
 

@@ -152,7 +152,7 @@ class KernelKMeans(ClusterMixin, FitCallbacks, BaseEstimator):
                 lambda seed: kernel_kmeans(kernel, self.n_clusters, seed, max_iter),
                 seeds,
                 self.n_jobs,
-                progress="k-means" if self.verbose > 0 else None,
+                title="k-means" if self.verbose > 0 else None,
             )
         best = min(partitions, key=lambda partition: partition.inertia)
         self.inertia_, self.n_iter_ = best.inertia, best.n_iter

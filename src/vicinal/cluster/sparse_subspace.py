@@ -124,6 +124,4 @@ class SparseSubspaceClustering(SpectralClustering):
             self.penalty,
             equality=self.equality,
             signed=True,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
         ).symmetrize("mean")

@@ -344,7 +344,6 @@ class SpectralClustering(
             n_pairs,
             tolerance=TOLERANCE,
             random_state=self._assignment_seed(),
-            n_jobs=self.n_jobs,
         )
 
     def _warn_disconnected(self, n_components: int) -> None:
@@ -360,6 +359,6 @@ class SpectralClustering(
                 f"there are {n_components} components, more than n_clusters={self.n_clusters_}; use "
                 "more clusters, connect the graph, or set disconnected='merge'."
             )
-        self.labels_ = affinity.merge(self.n_clusters_, self.n_jobs)
+        self.labels_ = affinity.merge(self.n_clusters_)
         # Merged components have no embedding; drop that of an earlier fit.
         self.__dict__.pop("embedding_", None)

@@ -68,12 +68,10 @@ def chunked_codes(
     penalty: float | None,
     equality: bool,
     signed: bool,
-    n_jobs: int | None,
-    verbose: int,
     long_work: LongWork | None = None,
 ) -> tuple[Codes, float]:
     """Codes of all rows in memory, and the unit of the points; ``atoms`` are all others by default."""
-    engine, n = current_engine(n_jobs, verbose), len(points)
+    engine, n = current_engine(), len(points)
     unit = code_unit(max_magnitude(extent_of(points)), normalize)
     directions = _store_directions(points, normalize, engine)
     lengths = max_length(directions.load("directions"))

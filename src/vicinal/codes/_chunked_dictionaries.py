@@ -18,7 +18,7 @@ BYTES_PER_ATOM = 16.0
 
 
 def stored_atoms(
-    points: StoredPoints, ranking: Ranking, n_jobs: int | None, verbose: int
+    points: StoredPoints, ranking: Ranking
 ) -> tuple[AtomFile | NeighborAtoms | None, float]:
     """Atoms of all points and their recall; None if there is no other point.
 
@@ -29,7 +29,7 @@ def stored_atoms(
     if size == 0:
         return None, 1.0
     if ranking.name == "euclidean":
-        engine = current_engine(n_jobs, verbose)
+        engine = current_engine()
         return NeighborAtoms(cells, fill_exact(cells, size, engine.n_workers, engine), size), 1.0
     key = hashlib.sha256(repr(ranking).encode()).hexdigest()[:16]
     store = cells.store.folder(ranking._asdict(), f"atoms-{key}")
@@ -39,7 +39,7 @@ def stored_atoms(
             f"{n:,} dictionaries of {size:,} atoms",
             "Lower n_atoms, or use ranking='euclidean', which needs no more memory for more points.",
         )
-        atoms, recall = ranking.atoms(points, n_jobs, verbose)
+        atoms, recall = ranking.atoms(points)
         store.save("atoms", atoms)
         store.save("recall", np.array([recall]))
     return AtomFile(store, size), float(store.load("recall")[0])

@@ -54,16 +54,12 @@ class Ranking(NamedTuple):
     n_neighbors: int | None
     exact: bool
 
-    def atoms(
-        self, points: np.ndarray | ChunkedRows, n_jobs: int | None, verbose: int
-    ) -> Dictionaries:
+    def atoms(self, points: np.ndarray | ChunkedRows) -> Dictionaries:
         """The best atoms of each point."""
         if self.name == "euclidean":
-            return euclidean_atoms(points, self.n_atoms, n_jobs)
+            return euclidean_atoms(points, self.n_atoms)
         if self.name == "perceptual":
-            return perceptual_atoms(
-                points, self.n_atoms, self.alpha, self.n_neighbors, n_jobs, verbose
-            )
+            return perceptual_atoms(points, self.n_atoms, self.alpha, self.n_neighbors)
         return manifold_atoms(
             points,
             self.n_atoms,
@@ -71,14 +67,10 @@ class Ranking(NamedTuple):
             corrected=self.corrected,
             n_neighbors=self.n_neighbors,
             exact=self.exact,
-            n_jobs=n_jobs,
-            progress="ranking" if verbose > 0 else None,
         )
 
 
-def manifold_scores(
-    affinity: np.ndarray, alpha: float, corrected: bool, n_jobs: int | None = -1
-) -> np.ndarray:
+def manifold_scores(affinity: np.ndarray, alpha: float, corrected: bool) -> np.ndarray:
     """Ranking scores of all pairs, formula (2): row i holds the scores of the atoms of point i.
 
     Parameters
@@ -89,8 +81,6 @@ def manifold_scores(
         How far scores diffuse, in [0, 1).
     corrected : bool
         Divide scores by the square root of the degree of the atom.
-    n_jobs : int or None
-        Number of threads.
     """
     roots = np.sqrt(affinity.sum(axis=1))
     roots[roots == 0] = 1.0
@@ -101,7 +91,7 @@ def manifold_scores(
         rows *= -alpha / roots[slice(*span), None]
         rows /= roots
 
-    map_threads(scale, spans, n_jobs)
+    map_threads(scale, spans)
     np.fill_diagonal(affinity, 1.0)
     # LAPACK gets the transpose, in Fortran order, and fills its lower triangle: the upper one here.
     factor, _ = lapack.dpotrf(affinity.T, lower=1, clean=0, overwrite_a=1)
@@ -114,16 +104,16 @@ def manifold_scores(
         corner = scores[a:b, a:b]
         scores[a:b, a:b] = np.triu(corner) + np.triu(corner, 1).T
 
-    map_threads(mirror, spans, n_jobs)
+    map_threads(mirror, spans)
     if corrected:
         scores /= roots
     return scores
 
 
-def heat_affinity(points: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
+def heat_affinity(points: np.ndarray) -> np.ndarray:
     """Heat kernel exp(-d^2 / 4 s^2) of all distances, with s the median distance to the 7th neighbour."""
     n = len(points)
-    distance_rows = EUCLIDEAN.distance_rows(points, n_jobs)
+    distance_rows = EUCLIDEAN.distance_rows(points)
     distances = np.empty((n, n))
     scales = np.empty(n)
     k = min(SCALE_NEIGHBOR, n - 1)
@@ -133,14 +123,14 @@ def heat_affinity(points: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
         # The point itself comes first.
         scales[slice(*span)] = np.partition(distances[slice(*span)], k, axis=1)[:, k]
 
-    map_threads(fill, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(fill, blocks(n, ROWS_PER_TASK))
     scales = scales[scales > 0]
     scale = np.median(scales) if len(scales) else 1.0
 
     def apply_kernel(span: tuple[int, int]) -> None:
         distances[slice(*span)] = gaussian(distances[slice(*span)], np.asarray(scale), 4.0)
 
-    map_threads(apply_kernel, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(apply_kernel, blocks(n, ROWS_PER_TASK))
     np.fill_diagonal(distances, 0.0)
     return distances
 
@@ -152,8 +142,6 @@ def manifold_atoms(
     alpha: float,
     corrected: bool,
     n_neighbors: int | None,
-    n_jobs: int | None,
-    progress: str | None,
     exact: bool,
 ) -> Dictionaries:
     """Best atoms by manifold ranking, on the complete graph or on a neighbour graph."""
@@ -163,15 +151,15 @@ def manifold_atoms(
         loaded = in_memory(points, "Ranking of all pairs of points", remedy).astype(np.float64)
         ranked = None
         if corrected and not exact:
-            ranked = krylov_atoms(loaded, n_atoms, alpha, SCALE_NEIGHBOR, n_jobs)
+            ranked = krylov_atoms(loaded, n_atoms, alpha, SCALE_NEIGHBOR)
         if ranked is not None:
             return Dictionaries(*ranked)
         require_memory(32.0 * n**2, f"Ranking of {n:,} points by an inverse", remedy)
-        scores = manifold_scores(heat_affinity(loaded, n_jobs), alpha, corrected, n_jobs)
-        return Dictionaries(best_rows(scores, n_atoms, n_jobs), 1.0)
+        scores = manifold_scores(heat_affinity(loaded), alpha, corrected)
+        return Dictionaries(best_rows(scores, n_atoms), 1.0)
     k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors
-    graph = knn(points, k, n_jobs=n_jobs).connect(n_jobs=n_jobs)
-    return local_atoms(graph.affinity(), n_atoms, alpha, corrected, n_jobs, progress)
+    graph = knn(points, k).connect()
+    return local_atoms(graph.affinity(), n_atoms, alpha, corrected)
 
 
 def local_atoms(
@@ -179,8 +167,6 @@ def local_atoms(
     n_atoms: int,
     alpha: float,
     corrected: bool,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
 ) -> Dictionaries:
     """Best ranked atoms on a sparse connected graph, from the system restricted to a ball per point.
 
@@ -195,35 +181,35 @@ def local_atoms(
     graph = theta.indptr, theta.indices, theta.data
     weights = 1 / np.sqrt(np.where(masses > 0, masses, 1.0)) if corrected else np.ones(n)
 
-    def rank_in_balls(nodes: np.ndarray, size: int, title: str | None) -> np.ndarray:
+    def rank_in_balls(nodes: np.ndarray, size: int) -> np.ndarray:
         best = np.empty((len(nodes), n_atoms), dtype=np.int64)
 
         def rank(span: tuple[int, int]) -> None:
             rows = slice(*span)
             best_in_balls(graph, alpha, weights, nodes[rows], size, best[rows])
 
-        map_threads(rank, blocks(len(nodes), ROWS_PER_TASK), n_jobs, progress=title)
+        map_threads(rank, blocks(len(nodes), ROWS_PER_TASK), title="ranking")
         return best
 
     sample = np.unique(np.linspace(0, n - 1, min(n, RECALL_SAMPLE)).astype(np.int64))
     starts = np.zeros((n, len(sample)))
     starts[sample, np.arange(len(sample))] = 1.0
     system = sparse.csr_array(sparse.eye_array(n) - alpha * theta)
-    scores = solve_positive_definite(system, starts, n_jobs=n_jobs).values.T * weights
-    true = best_rows(scores, n_atoms, n_jobs, excluded=sample)
+    scores = solve_positive_definite(system, starts).values.T * weights
+    true = best_rows(scores, n_atoms, excluded=sample)
     size = min(n, BALL_FACTOR * (n_atoms + 1))
     while True:
-        atoms = rank_in_balls(sample, size, None)
+        atoms = rank_in_balls(sample, size)
         recall = np.mean([np.isin(*pair).mean() for pair in zip(true, atoms, strict=True)])
         if recall >= MIN_RECALL or size == n:
             break
         size = min(n, 2 * size)
-    return Dictionaries(rank_in_balls(np.arange(n), size, progress), float(recall))
+    return Dictionaries(rank_in_balls(np.arange(n), size), float(recall))
 
 
-def euclidean_atoms(points: Any, n_atoms: int, n_jobs: int | None) -> Dictionaries:
+def euclidean_atoms(points: Any, n_atoms: int) -> Dictionaries:
     """The nearest points."""
-    indices, _ = NeighborSearch(points, method="exact", n_jobs=n_jobs).nearest(n_atoms)
+    indices, _ = NeighborSearch(points, method="exact").nearest(n_atoms)
     return Dictionaries(np.ascontiguousarray(indices[:, 1:], dtype=np.int64), 1.0)
 
 
@@ -232,8 +218,6 @@ def perceptual_atoms(
     n_atoms: int,
     alpha: float,
     n_neighbors: int | None,
-    n_jobs: int | None,
-    verbose: int,
 ) -> Dictionaries:
     """Best atoms by a random walk along contextual distances."""
     # Imported here because only this ranking needs it.
@@ -245,13 +229,11 @@ def perceptual_atoms(
             f"ranking='perceptual', but X has {n} points; contexts need 3. Use another ranking."
         )
     k = DEFAULT_NEIGHBORS if n_neighbors is None else n_neighbors
-    ranking = PerceptualRanking(min(k, n - 1), alpha=alpha, n_jobs=n_jobs, verbose=verbose)
+    ranking = PerceptualRanking(min(k, n - 1), alpha=alpha)
     return Dictionaries(ranking.fit(points).rank(np.arange(n), n_atoms)[0], 1.0)
 
 
-def best_rows(
-    scores: np.ndarray, n_atoms: int, n_jobs: int | None, excluded: np.ndarray | None = None
-) -> np.ndarray:
+def best_rows(scores: np.ndarray, n_atoms: int, excluded: np.ndarray | None = None) -> np.ndarray:
     """Indices of the largest scores in each row, except the point itself; ties go to smaller indices."""
     skipped = np.arange(len(scores)) if excluded is None else excluded
     best = np.empty((len(scores), n_atoms), dtype=np.int64)
@@ -267,5 +249,5 @@ def best_rows(
             chosen[row, tied[n_atoms - chosen[row].sum() :]] = False
         best[rows] = np.nonzero(chosen)[1].reshape(-1, n_atoms)
 
-    map_threads(select, blocks(len(scores), ROWS_PER_TASK), n_jobs)
+    map_threads(select, blocks(len(scores), ROWS_PER_TASK))
     return best

@@ -48,7 +48,6 @@ class Affinity(NamedTuple):
     values: np.ndarray
     roots: np.ndarray
     leading: np.ndarray
-    n_jobs: int | None
 
     def apply(self, vectors: np.ndarray) -> np.ndarray:
         """Product of the normalised affinities with some vectors, without the leading eigenvector."""
@@ -59,19 +58,19 @@ class Affinity(NamedTuple):
             np.matmul(self.values[rows], scaled, out=product[rows])
             product[rows] /= self.roots[rows, None]
 
-        map_threads(multiply, blocks(len(vectors), ROWS_PER_TASK), self.n_jobs)
+        map_threads(multiply, blocks(len(vectors), ROWS_PER_TASK))
         return product - self.leading[:, None] * (self.leading @ vectors)
 
 
 def krylov_atoms(
-    points: np.ndarray, n_atoms: int, alpha: float, scale_neighbor: int, n_jobs: int | None
+    points: np.ndarray, n_atoms: int, alpha: float, scale_neighbor: int
 ) -> Ranked | None:
     """Best atoms of each point by degree-corrected manifold ranking; None if too few would be found."""
     n = len(points)
     if n < MIN_POINTS or alpha > MAX_ALPHA:
         return None
     with one_blas_thread():
-        affinity = heat_affinity32(points, scale_neighbor, n_jobs)
+        affinity = heat_affinity32(points, scale_neighbor)
         if affinity is None:
             return None
         sample = np.linspace(0, n - 1, RECALL_SAMPLE).astype(np.int64)
@@ -81,11 +80,11 @@ def krylov_atoms(
             solve = scores_of(affinity, left, right, alpha)
             recall = sampled_recall(affinity, solve(sample), sample, n_atoms, alpha)
             if recall >= MIN_RECALL:
-                return Ranked(select_atoms(solve, n, n_atoms, n_jobs), recall)
+                return Ranked(select_atoms(solve, n, n_atoms), recall)
     return None
 
 
-def heat_affinity32(points: np.ndarray, scale_neighbor: int, n_jobs: int | None) -> Affinity | None:
+def heat_affinity32(points: np.ndarray, scale_neighbor: int) -> Affinity | None:
     """Heat kernel exp(-d^2 / 4 s^2) of all pairs; None where single precision is not enough."""
     from vicinal.codes._atom_kernels import kth_largest_of_rows
 
@@ -111,7 +110,7 @@ def heat_affinity32(points: np.ndarray, scale_neighbor: int, n_jobs: int | None)
         values[np.arange(*span), np.arange(*span)] = 0.0
         kth_largest_of_rows(values[rows], scale_neighbor + 1, nearest[rows])
 
-    map_threads(fill, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(fill, blocks(n, ROWS_PER_TASK))
     scales = np.sqrt(-values[np.arange(n), nearest].astype(np.float64))
     scales = scales[scales > 0]
     if len(scales) == 0:
@@ -126,12 +125,12 @@ def heat_affinity32(points: np.ndarray, scale_neighbor: int, n_jobs: int | None)
         rows[np.arange(len(rows)), np.arange(*span)] = 0.0
         degrees[slice(*span)] = rows.sum(axis=1, dtype=np.float64)
 
-    map_threads(apply_kernel, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(apply_kernel, blocks(n, ROWS_PER_TASK))
     if not degrees.min() > MIN_DEGREE:
         return None
     roots = np.sqrt(degrees)
     leading = roots / np.sqrt(degrees.sum())
-    return Affinity(values, roots.astype(np.float32), leading.astype(np.float32), n_jobs)
+    return Affinity(values, roots.astype(np.float32), leading.astype(np.float32))
 
 
 def krylov_basis(affinity: Affinity, n_blocks: int) -> tuple[np.ndarray, np.ndarray]:
@@ -182,7 +181,7 @@ def scores_of(
 
 
 def select_atoms(
-    scores: Callable[[np.ndarray | slice], np.ndarray], n: int, n_atoms: int, n_jobs: int | None
+    scores: Callable[[np.ndarray | slice], np.ndarray], n: int, n_atoms: int
 ) -> np.ndarray:
     """Best atoms of each point, ascending."""
     from vicinal.codes._atom_kernels import best_columns
@@ -192,7 +191,7 @@ def select_atoms(
     def select(span: tuple[int, int]) -> None:
         best_columns(scores(slice(*span)), np.arange(*span), atoms[slice(*span)])
 
-    map_threads(select, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(select, blocks(n, ROWS_PER_TASK))
     return atoms
 
 

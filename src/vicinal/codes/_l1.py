@@ -10,7 +10,7 @@ from vicinal._core.array_checks import check_points
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import n_threads
 from vicinal._core.scalar_checks import check_real
 from vicinal._core.warn import LongWork
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike, NJobs
 
 
-@checked
+@entry
 def l1(
     X: ArrayLike,
     penalty: float | Literal["auto"] = "auto",
@@ -87,9 +87,7 @@ def l1(
     >>> graph.metadata["codes"].support_sizes
     array([1, 2, 2, 1])
     """
-    return representation(
-        X, penalty, equality=equality, normalize=normalize, n_jobs=n_jobs, verbose=verbose
-    )
+    return representation(X, penalty, equality=equality, normalize=normalize)
 
 
 def representation(
@@ -99,21 +97,19 @@ def representation(
     equality: bool,
     normalize: bool = True,
     signed: bool = False,
-    n_jobs: int | None,
-    verbose: int,
 ) -> Graph:
     """The graph of `l1`; if ``signed``, coefficients may be negative, and their absolute
     values are the strengths.
     """
-    points = check_code_points(X, n_jobs, verbose)
+    points = check_code_points(X)
     checked_penalty = check_penalty(penalty)
     n, n_features = points.shape
     long_work = LongWork(
         f"the L1 graph of {n:,} points", "structure_aware_l1(X) has small dictionaries"
     )
-    options: dict[str, Any] = {"equality": bool(equality), "signed": signed, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"equality": bool(equality), "signed": signed}
     require_memory(
-        n_threads(n_jobs) * 8.0 * max(ENTRIES_PER_BLOCK, 16 * n) + 16.0 * n * n_features,
+        n_threads() * 8.0 * max(ENTRIES_PER_BLOCK, 16 * n) + 16.0 * n * n_features,
         f"The L1 graph of {n:,} points",
         "Use fewer threads, or structure_aware_l1(X), whose dictionaries are small.",
     )
@@ -125,26 +121,24 @@ def representation(
             None,
             normalize=normalize,
             penalty=checked_penalty,
-            verbose=verbose,
             long_work=long_work,
             **options,
         )
-        return code_graph(codes, points, unit, n_jobs=n_jobs)
+        return code_graph(codes, points, unit)
     directions, unit = code_points(points, normalize)
     codes = sparse_codes(
         directions,
         penalty=None if checked_penalty is None else checked_penalty * unit**2,
-        progress="L1 graph" if verbose > 0 else None,
         long_work=long_work,
         **options,
     )
     return code_graph(codes, points, unit)
 
 
-def check_code_points(X: ArrayLike, n_jobs: int | None, verbose: int) -> Any:
+def check_code_points(X: ArrayLike) -> Any:
     """Points in double precision, or those of a dask array in cells."""
     if is_chunked(X):
-        return chunked_counterpart("store_points")(X, "euclidean", n_jobs, verbose)
+        return chunked_counterpart("store_points")(X, "euclidean")
     return check_points(X)
 
 
@@ -163,7 +157,6 @@ def code_graph(
     points: np.ndarray | ChunkedRows,
     unit: float,
     recall: float = 1.0,
-    n_jobs: int | None = -1,
 ) -> Graph:
     """Directed graph with the coefficients as strengths."""
     n, m = len(points), len(codes.indices)
@@ -183,7 +176,7 @@ def code_graph(
         recall,
     )
     if isinstance(points, ChunkedRows):
-        lengths = chunked_counterpart("pair_lengths")(points, pairs, n_jobs)
+        lengths = chunked_counterpart("pair_lengths")(points, pairs)
     else:
         lengths = EUCLIDEAN.pair_distances(points, pairs)
     entries = Entries(indptr, indices, lengths, strengths / largest)

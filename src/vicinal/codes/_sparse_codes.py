@@ -92,8 +92,6 @@ def sparse_codes(
     penalty: float | None = None,
     equality: bool = False,
     signed: bool = False,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
     long_work: LongWork | None = None,
 ) -> Codes:
     """Code of each point over other points.
@@ -110,10 +108,6 @@ def sparse_codes(
         Compute exact codes; points without one get a penalised code.
     signed : bool, default=False
         Whether coefficients may be negative.
-    n_jobs : int or None
-        Number of threads.
-    progress : str, optional
-        Title of a progress bar.
     long_work : LongWork, optional
         Without a bar, warn if the work takes minutes or longer.
     """
@@ -124,7 +118,7 @@ def sparse_codes(
 
     spans = problem.spans(len(points) if atoms is None else atoms.shape[1])
     with one_blas_thread():
-        results = map_threads(code, spans, n_jobs, progress=progress, long_work=long_work)
+        results = map_threads(code, spans, title="sparse codes", long_work=long_work)
     return join_codes(results)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from vicinal._core.chunked import is_chunked
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.codes._dictionaries import Ranking
 from vicinal.codes._directions import code_points
@@ -25,7 +25,7 @@ RANKINGS = ("manifold", "euclidean", "perceptual")
 RankingName = Literal["manifold", "euclidean", "perceptual"]
 
 
-@checked
+@entry
 def structure_aware_l1(
     X: ArrayLike,
     n_atoms: float = 0.2,
@@ -106,7 +106,7 @@ def structure_aware_l1(
     >>> bool(clustering_accuracy(y, model.labels_) > 0.95)
     True
     """
-    points = check_code_points(X, n_jobs, verbose)
+    points = check_code_points(X)
     checked_penalty = check_penalty(penalty)
     n = len(points)
     size = check_atoms(n_atoms, n)
@@ -129,22 +129,20 @@ def structure_aware_l1(
             "only manifold ranking on the complete graph has an exact form; omit one of them."
         )
     rank = Ranking(ranking, size, alpha, correct_degrees, n_neighbors, bool(exact_ranking))
-    options: dict[str, Any] = {"equality": bool(equality), "n_jobs": n_jobs}
     if is_chunked(points):
         from vicinal.codes._chunked_codes import chunked_codes
         from vicinal.codes._chunked_dictionaries import stored_atoms
 
-        chunked_atoms, recall = stored_atoms(points, rank, n_jobs, verbose)
+        chunked_atoms, recall = stored_atoms(points, rank)
         codes, unit = chunked_codes(
             points,
             chunked_atoms,
             normalize=normalize,
             penalty=checked_penalty,
             signed=False,
-            verbose=verbose,
-            **options,
+            equality=bool(equality),
         )
-        return code_graph(codes, points, unit, recall, n_jobs)
+        return code_graph(codes, points, unit, recall)
     directions, unit = code_points(points, normalize)
     require_memory(
         12.0 * n * size + 16.0 * points.size,
@@ -153,13 +151,12 @@ def structure_aware_l1(
     )
     atoms, recall = None, 1.0
     if size > 0:
-        atoms, recall = rank.atoms(points, n_jobs, verbose)
+        atoms, recall = rank.atoms(points)
     codes = sparse_codes(
         directions,
         atoms,
         penalty=None if checked_penalty is None else checked_penalty * unit**2,
-        progress="sparse codes" if verbose > 0 else None,
-        **options,
+        equality=bool(equality),
     )
     return code_graph(codes, points, unit, recall)
 

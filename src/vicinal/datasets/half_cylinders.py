@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.scalar_checks import check_count
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ SHIFT = (1.0, 0.5)
 PADDING = 0.3
 
 
-@checked
+@entry
 def make_half_cylinders(
     n_points: int = 800, n_noise: int = 800, *, random_state: RandomStateLike = None
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.scalar_checks import check_count, check_real
 
 if TYPE_CHECKING:
     from vicinal._core.types import RandomStateLike
 
 
-@checked
+@entry
 def make_helices(
     n_points: int = 300,
     *,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.scalar_checks import check_count, check_real
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _INNER_RADIUS = 0.15
 
 
-@checked
+@entry
 def make_spirals(
     n_points: int = 400,
     *,

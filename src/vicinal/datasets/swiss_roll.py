@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.scalar_checks import check_count, check_real
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _FIRST_ANGLE, _LAST_ANGLE = 1.5 * np.pi, 4.5 * np.pi
 _WIDTH = 21.0
 
 
-@checked
+@entry
 def make_swiss_roll(
     n_points: int = 1000,
     *,

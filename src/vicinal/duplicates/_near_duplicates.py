@@ -10,7 +10,7 @@ from scipy import sparse
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.duplicates._search import Lists, Pairs
 from vicinal.duplicates._threshold import LIST_LENGTH, Threshold, automatic_threshold
@@ -34,7 +34,7 @@ BYTES_PER_LIST = 1000.0
 MIN_COSINE_DISTANCE = 4 * np.finfo(np.float64).eps
 
 
-@checked
+@entry
 def near_duplicates(
     X: MatrixLike,
     *,
@@ -120,7 +120,7 @@ def near_duplicates(
     points, n_rows, n_against = _validate(X, against, measure, linkage)
     copies = _find_copies(points, measure)
     rows = copies.representative
-    lists = _nearest(points, rows, measure, method, recall, random_state, n_jobs, verbose)
+    lists = _nearest(points, rows, measure, method, recall, random_state)
     automatic = Threshold(0.0, np.empty((0, 4)))
     if lists is not None:
         automatic = _automatic(lists, measure)
@@ -207,8 +207,6 @@ def _nearest(
     method: str,
     recall: float,
     random_state: RandomStateLike,
-    n_jobs: NJobs,
-    verbose: int,
 ) -> Lists | None:
     """Lists of the nearest distinct rows, of which ``rows`` are the first; None if there is only one."""
     n = len(rows)
@@ -221,8 +219,6 @@ def _nearest(
         method=method,  # type: ignore[arg-type]
         recall=recall,
         random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
     )
     if n == 1:
         return None

@@ -81,7 +81,7 @@ class ConnectedEmbedding(
                 "points with disconnected='connect'."
             )
         warn_disconnected(n_components, CONNECTED)
-        self.graph_ = self.graph_.connect(n_jobs=self.n_jobs)
+        self.graph_ = self.graph_.connect()
         self.affinity_ = _with_bridges(self.graph_, self._affinity_of(self.graph_), components)
         return SparseAffinity(self.affinity_)
 

@@ -12,7 +12,7 @@ from vicinal.exceptions import MissingDependencyError
 from vicinal.operators.laplacians import degrees
 
 if TYPE_CHECKING:
-    from vicinal._core.types import NJobs
+    pass
 
 # Standard deviation of the first coordinate at the start: so small that attraction decides first.
 START_STD = 1e-4
@@ -59,9 +59,7 @@ def start_positions(vectors: np.ndarray, seed: int) -> np.ndarray:
     return np.ascontiguousarray(START_STD * (centred / (std if std > 0 else 1.0) + noise))
 
 
-def lay_out(
-    probabilities: sparse.csr_array, start: np.ndarray, n_iter: int, n_jobs: NJobs
-) -> np.ndarray:
+def lay_out(probabilities: sparse.csr_array, start: np.ndarray, n_iter: int) -> np.ndarray:
     """Coordinates that minimise the divergence of t-SNE from ``probabilities``.
 
     openTSNE sums over points in a fixed order, so the result does not depend on the number of threads.
@@ -78,7 +76,7 @@ def lay_out(
         negative_gradient_method="fft" if on_grid else "bh",
         ints_in_interval=GRID_CELL,
         # Threads meet after every step, and the steps of few points are too short for that to pay off.
-        n_jobs=n_cores_used(n_jobs) if n >= THREADED_MIN_POINTS else 1,
+        n_jobs=n_cores_used() if n >= THREADED_MIN_POINTS else 1,
     )
     n_early = max(1, round(EARLY_FRACTION * n_iter))
     layout.optimize(n_early, exaggeration=EARLY_EXAGGERATION, momentum=EARLY_MOMENTUM, inplace=True)

@@ -263,10 +263,8 @@ class ClusterPreservingEmbedding(
         if hasattr(self, "n_features_in_"):
             X = validate_input(self, X, reset=False, dtype=np.float64)
         if self.method == "laplacian":
-            return extend_walk_vectors(
-                self.similarity_, X, self.embedding_, self.eigenvalues_, self.n_jobs
-            )
-        links = best_links(self.similarity_, X, self.n_jobs)
+            return extend_walk_vectors(self.similarity_, X, self.embedding_, self.eigenvalues_)
+        links = best_links(self.similarity_, X)
         heights = np.maximum(self._transformed(links.heights) - self._operator.lowest, 0.0)
         attached = self._operator.attached_to(self.embedding_)
         steps = attached.products(links.points, heights)[:, :-1]
@@ -284,8 +282,6 @@ class ClusterPreservingEmbedding(
             robust=self.robust,
             n_neighbors=self.n_neighbors,
             metric=self.metric,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
         )
 
     def _kernel(self) -> Ultrametric:

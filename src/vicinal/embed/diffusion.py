@@ -263,7 +263,6 @@ class DiffusionMaps(ConnectedEmbedding):
             min(self.n_components + 2, len(sums)),
             structure=affinity.structure,
             random_state=self._seed(),
-            n_jobs=self.n_jobs,
         )
         self.t_ = _auto_steps(np.abs(pairs.values[1:])) if steps is None else steps
         rates = np.abs(pairs.values[1:]) ** self.t_

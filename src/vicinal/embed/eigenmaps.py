@@ -120,7 +120,6 @@ class LaplacianEigenmaps(ConnectedEmbedding):
             self.n_components + 1,
             tolerance=TOLERANCE,
             random_state=self._seed(),
-            n_jobs=self.n_jobs,
         )
         self.eigenvalues_ = pairs.values[1:]
         vectors = random_walk_eigenvectors(pairs.vectors[:, 1:], affinity.degrees())

@@ -148,20 +148,20 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         n_landmarks = self._check_sizes(graph.n_nodes)
         if n_landmarks is None:
             self.landmarks_ = None
-            self.geodesics_ = shortest_paths(graph, n_jobs=self.n_jobs, verbose=self.verbose)
+            self.geodesics_ = shortest_paths(graph)
             between = self.geodesics_
         else:
             self.landmarks_ = landmark_nodes(graph, n_landmarks)
-            paths = shortest_paths(graph, self.landmarks_, n_jobs=self.n_jobs, verbose=self.verbose)
+            paths = shortest_paths(graph, self.landmarks_)
             self.geodesics_ = paths.T
             between = paths[:, self.landmarks_]
-        self._scaling = scale_distances(between, self.n_components, n_jobs=self.n_jobs)
+        self._scaling = scale_distances(between, self.n_components)
         if n_landmarks is None:
             self._axes = None
             self.embedding_ = self._scaling.coordinates
         else:
             # The principal axes of the landmarks differ slightly from those of all points.
-            coordinates = embed_rows(self._scaling, self.geodesics_, self.n_jobs)
+            coordinates = embed_rows(self._scaling, self.geodesics_)
             self._axes = principal_axes(coordinates)
             self.embedding_ = rotate(coordinates, self._axes)
         self.embedding_ = like_input(self.embedding_, X)
@@ -208,7 +208,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         for rows in starmap(slice, blocks(len(indices), POINTS_PER_BLOCK)):
             geodesics = np.empty((len(indices[rows]), self.geodesics_.shape[1]))
             paths_through(indices[rows], distances[rows], self.geodesics_, geodesics)
-            coordinates[rows] = embed_rows(self._scaling, geodesics, self.n_jobs)
+            coordinates[rows] = embed_rows(self._scaling, geodesics)
         if self._axes is not None:
             coordinates = rotate(coordinates, self._axes)
         # A training point might have shorter paths through neighbours that are not adjacent in the graph.
@@ -232,7 +232,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         between = self.geodesics_
         if self.landmarks_ is not None:
             between = between[self.landmarks_]
-        return reconstruction_error(self._scaling, between, n_jobs=self.n_jobs)
+        return reconstruction_error(self._scaling, between)
 
     @cached_property
     def residual_variance_(self) -> np.ndarray:
@@ -241,7 +241,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
         targets = points if self.landmarks_ is None else points[self.landmarks_]
         return np.array(
             [
-                unexplained_variance(self.geodesics_, points[:, :d], targets[:, :d], self.n_jobs)
+                unexplained_variance(self.geodesics_, points[:, :d], targets[:, :d])
                 for d in range(1, points.shape[1] + 1)
             ]
         )
@@ -256,7 +256,7 @@ class Isomap(PreservesPrecision, ClassNamePrefixFeaturesOutMixin, TransformerMix
                 "points with disconnected='connect'."
             )
         warn_disconnected(graph.n_components, CONNECTED)
-        return graph.connect(n_jobs=self.n_jobs)
+        return graph.connect()
 
     def _check_sizes(self, n: int) -> int | None:
         check_count(

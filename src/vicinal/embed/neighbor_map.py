@@ -140,15 +140,12 @@ class NeighborMap(ConnectedEmbedding):
         n_iter = check_count(self.n_iter, "n_iter")
         affinity = self._connected_affinity(X)
         seed = self._seed()
-        pairs = affinity.eigenpairs(
-            self.n_components + 1, tolerance=TOLERANCE, random_state=seed, n_jobs=self.n_jobs
-        )
+        pairs = affinity.eigenpairs(self.n_components + 1, tolerance=TOLERANCE, random_state=seed)
         self.start_ = random_walk_eigenvectors(pairs.vectors[:, 1:], affinity.degrees())
         layout = lay_out(
             joint_probabilities(affinity.weights),
             start_positions(self.start_, seed),
             n_iter,
-            self.n_jobs,
         )
         self.embedding_ = like_input(layout, X)
         return self

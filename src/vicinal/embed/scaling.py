@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads, one_blas_thread
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count
@@ -47,7 +47,7 @@ class Scaling(NamedTuple):
     unit: float
 
 
-@checked
+@entry
 def classical_scaling(
     distances: ArrayLike, n_components: int = 2, *, n_jobs: NJobs = -1
 ) -> Scaling:
@@ -84,10 +84,10 @@ def classical_scaling(
             "distances is a sparse matrix, but scaling needs the distance of every pair: pass "
             "distances.toarray() if all are stored, or the shortest paths of Graph.from_scipy(distances)."
         )
-    return scale_distances(array, n_components, n_jobs=n_jobs)
+    return scale_distances(array, n_components)
 
 
-def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | None) -> Scaling:
+def scale_distances(distances: np.ndarray, n_components: int) -> Scaling:
     """`classical_scaling` of checked distances."""
     n = len(distances)
     n_components = check_count(
@@ -98,19 +98,17 @@ def scale_distances(distances: np.ndarray, n_components: int, *, n_jobs: int | N
     )
     unit = _unit(distances)
     with one_blas_thread():
-        inner = CentredSquares(distances, unit, n_jobs)
+        inner = CentredSquares(distances, unit)
         mean_squares = inner.squares_times(np.full((n, 1), 1.0 / n))[:, 0]
         values, vectors = np.zeros(n_components), np.zeros((n, n_components))
         # The eigensolver cannot start from a matrix of zeros.
         if mean_squares.any():
-            values, vectors, _ = leading_eigenpairs(
-                inner, n_components, normalized=False, n_jobs=n_jobs
-            )
+            values, vectors, _ = leading_eigenpairs(inner, n_components, normalized=False)
     values = np.where(values > MIN_RELATIVE_EIGENVALUE * values[0], values, 0.0)
     return Scaling(vectors * np.sqrt(values) * unit, values, mean_squares, unit)
 
 
-@checked
+@entry
 def landmark_mds_transform(
     scaling: Scaling, distances: ArrayLike, *, n_jobs: NJobs = -1
 ) -> np.ndarray:
@@ -159,10 +157,10 @@ def landmark_mds_transform(
             f"distances contains values up to {rows.max():g}, but those of the scaling are about "
             f"{scaling.unit:g}; use the same unit for both."
         )
-    return embed_rows(scaling, rows, n_jobs)
+    return embed_rows(scaling, rows)
 
 
-def embed_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def embed_rows(scaling: Scaling, distances: np.ndarray) -> np.ndarray:
     """`landmark_mds_transform` of checked distances."""
     from vicinal.embed._scaling_kernels import squares_times
 
@@ -178,7 +176,7 @@ def embed_rows(scaling: Scaling, distances: np.ndarray, n_jobs: int | None) -> n
     if len(parts) == 1:  # starting threads would take longer than one point
         multiply(parts[0])
     else:
-        map_threads(multiply, parts, n_jobs)
+        map_threads(multiply, parts)
     products -= columns @ scaling.mean_squares
     positive = scaling.eigenvalues > 0
     if positive.all():
@@ -218,9 +216,7 @@ def principal_axes(points: np.ndarray) -> Axes:
     return Axes(centre, directions.T)
 
 
-def reconstruction_error(
-    scaling: Scaling, distances: np.ndarray, *, n_jobs: int | None = -1
-) -> float:
+def reconstruction_error(scaling: Scaling, distances: np.ndarray) -> float:
     """Root mean squared difference between the inner products from distances and from coordinates."""
     coordinates = scaling.coordinates / scaling.unit
     means, mean = scaling.mean_squares, scaling.mean_squares.mean()
@@ -235,16 +231,16 @@ def reconstruction_error(
         return float(np.vdot(products, products))
 
     with one_blas_thread():
-        sums = map_threads(sum_of_squares, _row_blocks(distances), n_jobs)
+        sums = map_threads(sum_of_squares, _row_blocks(distances))
     return math.sqrt(sum(sums)) / len(distances) * scaling.unit * scaling.unit
 
 
 class CentredSquares(LinearOperator):
     """-1/2 J S J for squared distances S and the centring matrix J, which subtracts the mean."""
 
-    def __init__(self, distances: np.ndarray, unit: float, n_jobs: int | None) -> None:
+    def __init__(self, distances: np.ndarray, unit: float) -> None:
         super().__init__(np.float64, distances.shape)
-        self.distances, self.scale, self.n_jobs = distances, 1.0 / unit, n_jobs
+        self.distances, self.scale = distances, 1.0 / unit
 
     def squares_times(self, X: np.ndarray) -> np.ndarray:
         from vicinal.embed._scaling_kernels import squares_times
@@ -254,7 +250,6 @@ class CentredSquares(LinearOperator):
         map_threads(
             lambda rows: squares_times(self.distances, self.scale, columns, *rows, products),
             blocks(len(X), ROWS_PER_TASK),
-            self.n_jobs,
         )
         return products
 

@@ -90,32 +90,30 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     if len(distinct) < MIN_POINTS:
         return one_cluster(len(points))
     distinct = fit_rescaling(distinct).transform(distinct)
-    return _of_distinct(distinct, n_jobs).of_rows(groups.group)
+    return _of_distinct(distinct).of_rows(groups.group)
 
 
-def _of_distinct(distinct: np.ndarray, n_jobs: NJobs) -> ClusterEvidence:
+def _of_distinct(distinct: np.ndarray) -> ClusterEvidence:
     """The evidence of distinct points, at least `MIN_POINTS`."""
     rows = sample_rows(len(distinct))
     sample = distinct[rows]
-    found = examine(sample, n_jobs)
+    found = examine(sample)
     if len(sample) < len(distinct):
-        nearest, reach = nearest_sampled(distinct, sample, N_DENSITY, n_jobs)
+        nearest, reach = nearest_sampled(distinct, sample, N_DENSITY)
     else:
         nearest, reach = rows, found.distances[:, 1 : N_DENSITY + 1]
-    noise = _noise(distinct, reach, found.dimension, found.groups[nearest], n_jobs)
+    noise = _noise(distinct, reach, found.dimension, found.groups[nearest])
     kept = rows[~noise.is_noise[rows]]
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones.
         dimension = found.dimension
-        found = examine(distinct[kept], n_jobs)
-        search = NeighborSearch(distinct[kept], n_jobs=n_jobs)
+        found = examine(distinct[kept])
+        search = NeighborSearch(distinct[kept])
         nearest = search.nearest(1, queries=distinct)[0][:, 0]
-        again = _noise(distinct, reach, dimension, found.groups[nearest], n_jobs)
+        again = _noise(distinct, reach, dimension, found.groups[nearest])
         if again.is_noise.any():
             noise = again
-            nearest = nearest[
-                _nearest_member(distinct, found.groups[nearest], again.is_noise, n_jobs)
-            ]
+            nearest = nearest[_nearest_member(distinct, found.groups[nearest], again.is_noise)]
     layers = [layer._replace(labels=layer.labels[nearest]) for layer in found.layers]
     chosen = layers[found.chosen]
     return ClusterEvidence(
@@ -123,9 +121,7 @@ def _of_distinct(distinct: np.ndarray, n_jobs: NJobs) -> ClusterEvidence:
     )
 
 
-def _nearest_member(
-    points: np.ndarray, groups: np.ndarray, is_noise: np.ndarray, n_jobs: NJobs
-) -> np.ndarray:
+def _nearest_member(points: np.ndarray, groups: np.ndarray, is_noise: np.ndarray) -> np.ndarray:
     """The point whose cluster each point has: itself or, for noise, the nearest other point.
 
     If a group would consist of noise, all points keep theirs.
@@ -133,13 +129,13 @@ def _nearest_member(
     source, members = np.arange(len(points)), np.flatnonzero(~is_noise)
     if len(np.unique(groups[members])) <= groups.max():
         return source
-    search = NeighborSearch(points[members], n_jobs=n_jobs)
+    search = NeighborSearch(points[members])
     source[is_noise] = members[search.nearest(1, queries=points[is_noise])[0][:, 0]]
     return source
 
 
 def _noise(
-    points: np.ndarray, reach: np.ndarray, dimension: float, groups: np.ndarray, n_jobs: NJobs
+    points: np.ndarray, reach: np.ndarray, dimension: float, groups: np.ndarray
 ) -> BackgroundNoise:
     """The noise of points; much noise that has clusters itself consists of sparse clusters, and is none.
 
@@ -152,7 +148,7 @@ def _noise(
         rows = np.flatnonzero(log_uniform < noise.log_background)
         rows = rows[sample_rows(len(rows))]
         if len(rows) >= MIN_POINTS:
-            layers = examine(points[rows], n_jobs).layers
+            layers = examine(points[rows]).layers
             if any(layer.source in ("gap", "communities") for layer in layers):
                 return no_noise(len(points))
     return noise
@@ -173,14 +169,14 @@ class Examined(NamedTuple):
     distances: np.ndarray
 
 
-def examine(points: np.ndarray, n_jobs: NJobs) -> Examined:
+def examine(points: np.ndarray) -> Examined:
     """Divide distinct points by gaps and valleys, or by communities if these are clearer."""
-    indices, distances = _lists(points, n_jobs)
+    indices, distances = _lists(points)
     dimension = intrinsic_dimension(distances, points.shape[1])
     weights = neighbor_weights(indices, distances, dimension)
-    gaps, by_gap = parts_by_gap(points, weights, n_jobs)
+    gaps, by_gap = parts_by_gap(points, weights)
     parts = by_gap[-1]
-    joined = _connected_parts(points, weights, distances, parts, n_jobs)
+    joined = _connected_parts(points, weights, distances, parts)
     valleys = find_valleys(joined, indices, distances, dimension, parts)
     groups = valleys.labels
     layers = [Layer(np.zeros(len(points), np.int64), 1, "none", 1.0)]
@@ -205,7 +201,7 @@ def examine(points: np.ndarray, n_jobs: NJobs) -> Examined:
         distances,
         dimension,
         thinness(weights),
-        lambda sample, k: _nearest(sample, k, n_jobs),
+        lambda sample, k: _nearest(sample, k),
     )
     if communities is not None:
         decide = communities.excess[-1] / MIN_EXCESS > layers[chosen].score
@@ -232,7 +228,7 @@ def _clearest(layers: list[Layer]) -> list[Layer]:
 
 
 def parts_by_gap(
-    points: np.ndarray, weights: sparse.csr_array, n_jobs: NJobs
+    points: np.ndarray, weights: sparse.csr_array
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     """Relative eigengaps of the graph, and the parts that significant gaps divide it into.
 
@@ -249,7 +245,7 @@ def parts_by_gap(
         return np.full(1, MIN_GAP), [np.zeros(n, np.int64)]
     graph = weights if len(large) == n else sparse.csr_array(weights[large][:, large])
     pairs = leading_eigenpairs(
-        graph, min(n_candidates, len(large)), tolerance=TOLERANCE, random_state=0, n_jobs=n_jobs
+        graph, min(n_candidates, len(large)), tolerance=TOLERANCE, random_state=0
     )
     gaps = relative_gaps(pairs.values)
     number = n_clusters_by_gap(gaps)
@@ -258,20 +254,18 @@ def parts_by_gap(
     parts = []
     for k in (*numbers, number):
         found = assign_rows(unit_rows(pairs.vectors[:, :k]), k, "kmeans", 0).labels
-        parts.append(_with_small_parts(points, large, found, n_jobs))
+        parts.append(_with_small_parts(points, large, found))
     return gaps, parts
 
 
-def _with_small_parts(
-    points: np.ndarray, rows: np.ndarray, found: np.ndarray, n_jobs: NJobs
-) -> np.ndarray:
+def _with_small_parts(points: np.ndarray, rows: np.ndarray, found: np.ndarray) -> np.ndarray:
     """Parts of all points, given those of some; points of small parts and others follow the nearest."""
     is_large = np.bincount(found)[found] >= MIN_GROUP
     known, labels = rows[is_large], np.zeros(len(points), np.int64)
     labels[known] = found[is_large]
     others = np.setdiff1d(np.arange(len(points)), known)
     if len(others) and len(known):
-        search = NeighborSearch(points[known], n_jobs=n_jobs)
+        search = NeighborSearch(points[known])
         labels[others] = labels[known[search.nearest(1, queries=points[others])[0][:, 0]]]
     return number_by_first_occurrence(labels)
 
@@ -281,7 +275,6 @@ def _connected_parts(
     weights: sparse.csr_array,
     distances: np.ndarray,
     parts: np.ndarray,
-    n_jobs: NJobs,
 ) -> sparse.csr_array:
     """The graph without edges between parts, and with the shortest edges that connect each part."""
     entries = sparse.coo_array(weights)
@@ -294,7 +287,7 @@ def _connected_parts(
         members = np.flatnonzero(parts == part)
         own = np.unique(components[members], return_inverse=True)[1]
         if own.max() > 0:
-            bridges, lengths = shortest_bridges(points[members], "euclidean", own, 1, n_jobs)
+            bridges, lengths = shortest_bridges(points[members], "euclidean", own, 1)
             links.append((members[bridges], lengths))
     if not links:
         return within
@@ -351,9 +344,9 @@ def intrinsic_dimension(distances: np.ndarray, n_columns: int) -> float:
     return float(min(known, n_columns))
 
 
-def _lists(points: np.ndarray, n_jobs: NJobs) -> tuple[np.ndarray, np.ndarray]:
-    return _nearest(points, N_LISTED, n_jobs)
+def _lists(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return _nearest(points, N_LISTED)
 
 
-def _nearest(points: np.ndarray, k: int, n_jobs: NJobs) -> tuple[np.ndarray, np.ndarray]:
-    return NeighborSearch(points, n_jobs=n_jobs).nearest(min(k, len(points) - 1))
+def _nearest(points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    return NeighborSearch(points).nearest(min(k, len(points) - 1))

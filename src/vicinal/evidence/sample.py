@@ -13,7 +13,7 @@ from vicinal.graphs._build.duplicates import Duplicates, find_duplicates
 from vicinal.neighbors import NeighborSearch
 
 if TYPE_CHECKING:
-    from vicinal._core.types import NJobs
+    pass
 
 
 def canonical_groups(points: np.ndarray) -> Duplicates:
@@ -38,11 +38,11 @@ def sample_rows(n: int) -> np.ndarray:
 
 
 def nearest_sampled(
-    distinct: np.ndarray, sample: np.ndarray, n_neighbors: int, n_jobs: NJobs
+    distinct: np.ndarray, sample: np.ndarray, n_neighbors: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nearest sampled point of every point, and distances to the nearest other sampled points."""
     rescaling = fit_rescaling(distinct)
-    search = NeighborSearch(rescaling.transform(sample), n_jobs=n_jobs)
+    search = NeighborSearch(rescaling.transform(sample))
     indices, distances = search.nearest(n_neighbors + 1, queries=rescaling.transform(distinct))
     is_sampled = distances[:, :1] == 0
     return indices[:, 0], np.where(is_sampled, distances[:, 1:], distances[:, :-1])

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._entries import Entries, index_dtype, unit_strengths
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 ENTRIES_PER_TASK = 1 << 20
 
 
-@checked
+@entry
 def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs = -1) -> Graph:
     """Graph of all pairs.
 
@@ -59,7 +59,7 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
     points = _check_all_pairs(X, measure, bytes_per_pair=12 if in_blocks else 32)
     n = points.shape[0]
     n_entries = n * (n - 1)
-    distance_rows = measure.distance_rows(points, n_jobs)
+    distance_rows = measure.distance_rows(points)
     indices = np.empty(n_entries, dtype=index_dtype(n, n_entries))
     lengths = np.empty(n_entries)
 
@@ -71,12 +71,12 @@ def complete(X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs =
         indices[part] = np.nonzero(off_diagonal)[1]
         lengths[part] = distance_rows(*span)[off_diagonal]
 
-    map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)), n_jobs)
+    map_threads(fill, blocks(n, max(1, ENTRIES_PER_TASK // n)))
     entries = Entries(np.arange(n + 1) * (n - 1), indices, lengths, unit_strengths(n_entries))
     return Graph._of_entries(entries, False, points, measure.name)
 
 
-@checked
+@entry
 def gaussian(
     X: MatrixLike,
     scale: ScaleLike = "auto",
@@ -115,7 +115,7 @@ def gaussian(
     """
     check_scale(scale)
     points = _check_all_pairs(X, as_metric(metric), bytes_per_pair=28)
-    graph = complete(points, metric=metric, n_jobs=n_jobs)
+    graph = complete(points, metric=metric)
     entries = graph._csr._replace(strengths=affinity(graph, scale).data)
     return Graph._of_entries(entries, False, graph.points, graph.metric)
 

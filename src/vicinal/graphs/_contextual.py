@@ -9,7 +9,7 @@ import numpy as np
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.rescale import power_of_two
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.graphs._contextual_distance import contextual_distance, directions_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 BYTES_PER_NEIGHBOR = 72.0
 
 
-@checked
+@entry
 def contextual(
     X: MatrixLike,
     n_neighbors: int = 10,
@@ -105,7 +105,7 @@ def contextual(
     if as_metric(metric).is_cosine:
         X, metric = directions_of(X), "euclidean"
     if is_chunked(X) and as_metric(metric).is_euclidean:
-        X = chunked_counterpart("store_points")(X, metric, n_jobs, verbose)
+        X = chunked_counterpart("store_points")(X, metric)
         require_memory(
             BYTES_PER_NEIGHBOR * len(X) * n_neighbors,
             f"The contextual digraph of {len(X):,} points",
@@ -119,8 +119,6 @@ def contextual(
         neighbors=neighbors,
         metric=metric,
         n_features=n_features,
-        n_jobs=n_jobs,
-        verbose=verbose,
     )
     if isinstance(X, ChunkedRows):
         indices, distances = X.load(indices), X.load(distances)

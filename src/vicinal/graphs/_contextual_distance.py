@@ -17,7 +17,7 @@ from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.chunked import is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.matrix_checks import check_distances
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.symmetry import first_asymmetric_row, rounding_tolerance, symmetrize_in_place
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 DESCRIPTORS = ("trivial", "centroid", "coding_length")
 
 
-@checked
+@entry
 def contextual_distance(
     X: MatrixLike,
     n_neighbors: int = 10,
@@ -118,11 +118,9 @@ def contextual_distance(
     if measure.is_cosine:
         X, measure = directions_of(X), EUCLIDEAN
     if is_chunked(X) and measure.is_euclidean and neighbors is None:
-        return chunked_counterpart("contextual_distance")(
-            X, n_neighbors, descriptor, epsilon, n_jobs, verbose
-        )
+        return chunked_counterpart("contextual_distance")(X, n_neighbors, descriptor, epsilon)
     data = _check_data(X, measure, descriptor)
-    indices = _contexts(data, n_neighbors, neighbors, measure, n_jobs, verbose)
+    indices = _contexts(data, n_neighbors, neighbors, measure)
     return indices, distances_in_contexts(
         data,
         indices,
@@ -130,8 +128,6 @@ def contextual_distance(
         epsilon=epsilon,
         metric=measure,
         n_features=n_features,
-        n_jobs=n_jobs,
-        verbose=verbose,
     )
 
 
@@ -177,8 +173,6 @@ def _contexts(
     k: int,
     neighbors: Any,
     metric: Metric,
-    n_jobs: int | None,
-    verbose: int,
 ) -> np.ndarray:
     """Members of the context of each point, itself first."""
     n = data.shape[0]
@@ -190,7 +184,7 @@ def _contexts(
         distances = np.sqrt(np.maximum(squares[:, None] + squares[None] - 2 * data, 0.0))
         np.fill_diagonal(distances, 0.0)
         data, metric = distances, PRECOMPUTED
-    search = NeighborSearch(data, metric=metric.name, n_jobs=n_jobs, verbose=verbose)
+    search = NeighborSearch(data, metric=metric.name)
     return search.nearest(k)[0]
 
 

@@ -16,7 +16,7 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors.metric import EUCLIDEAN, Metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import NJobs
+    pass
 
 # Fills rows first ... last - 1 of the result: (first, last, out).
 RowFiller = Callable[[int, int, np.ndarray], None]
@@ -35,8 +35,6 @@ def distances_in_contexts(
     epsilon: float | None = None,
     metric: Metric = EUCLIDEAN,
     n_features: int | None = None,
-    n_jobs: NJobs = -1,
-    verbose: int = 0,
 ) -> np.ndarray:
     """Contextual distances from the first member of each context (row) to all its members.
 
@@ -69,8 +67,7 @@ def distances_in_contexts(
     map_threads(
         lambda rows: kernel(*rows, out),
         blocks(len(contexts), ROWS_PER_TASK),
-        n_jobs,
-        progress="contextual distances" if verbose > 0 else None,
+        title="contextual distances",
     )
     if not math.isfinite(out.max(initial=0.0)):  # also if one is NaN
         raise InvalidValueError(

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from vicinal._core.array_checks import read_array
 from vicinal._core.chunked import ChunkedRows, is_chunked
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._entries import Entries, keep_entries, merge, rows_of
@@ -132,7 +132,7 @@ def subgraph(self: Graph, nodes: ArrayLike) -> Graph:
     return type(self)._of_entries(entries, self.directed, points, self.metric)
 
 
-@checked
+@entry
 def connect(
     self: Graph, X: MatrixLike | None = None, n_links: int = 1, *, n_jobs: NJobs = -1
 ) -> Graph:
@@ -176,7 +176,7 @@ def connect(
         )
     from vicinal.graphs._build.connect import shortest_bridges
 
-    links, lengths = shortest_bridges(points, self.metric, self.components, n_links, n_jobs)
+    links, lengths = shortest_bridges(points, self.metric, self.components, n_links)
     lengths = lengths.astype(self.lengths.dtype, copy=False)
     source, target = np.concatenate([links, links[:, ::-1]]).astype(self.indices.dtype).T
     entries, _ = merge(

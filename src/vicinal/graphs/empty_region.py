@@ -19,7 +19,7 @@ from scipy import sparse
 
 from vicinal._core.array_checks import check_points
 from vicinal._core.matrix_checks import check_distances
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError
 from vicinal.graphs._build.duplicate_edges import DUPLICATE_MODES, with_duplicates
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MAX_BETA = 1e9
 
 
-@checked
+@entry
 def gabriel(
     X: ArrayLike,
     *,
@@ -79,10 +79,10 @@ def gabriel(
            [1, 2],
            [2, 3]])
     """
-    return _graph(X, 1.0, metric, duplicates, n_jobs, "Gabriel graph" if verbose else None)
+    return _graph(X, 1.0, metric, duplicates)
 
 
-@checked
+@entry
 def relative_neighborhood(
     X: ArrayLike,
     *,
@@ -120,11 +120,10 @@ def relative_neighborhood(
            [1, 2],
            [2, 3]])
     """
-    title = "relative neighbourhood graph" if verbose else None
-    return _graph(X, 2.0, metric, duplicates, n_jobs, title)
+    return _graph(X, 2.0, metric, duplicates)
 
 
-@checked
+@entry
 def beta_skeleton(
     X: ArrayLike,
     beta: float,
@@ -176,7 +175,7 @@ def beta_skeleton(
         open_low=True,
         remedy="1 is the Gabriel graph, 2 the relative neighbourhood graph.",
     )
-    return _graph(X, beta, metric, duplicates, n_jobs, "beta-skeleton" if verbose else None)
+    return _graph(X, beta, metric, duplicates)
 
 
 def _graph(
@@ -184,32 +183,26 @@ def _graph(
     beta: float,
     metric: MetricLike,
     duplicates: DuplicateMode,
-    n_jobs: NJobs,
-    progress: str | None,
 ) -> Graph:
     check_choice(duplicates, "duplicates", DUPLICATE_MODES)
     measure = as_metric(metric)
     if measure.is_precomputed:
-        return _graph_of_rows(_check_dense(X), beta, measure, n_jobs, progress)
+        return _graph_of_rows(_check_dense(X), beta, measure)
     points = check_points(X)
     # Rows whose squared distance underflows count as equal.
-    scaled = Points(points, measure, n_jobs).X if measure.is_euclidean else points
+    scaled = Points(points, measure).X if measure.is_euclidean else points
     rows = find_duplicates(scaled)
-    distinct = _graph_of_rows(points[rows.representative], beta, measure, n_jobs, progress)
+    distinct = _graph_of_rows(points[rows.representative], beta, measure)
     return with_duplicates(distinct, rows, points, duplicates)
 
 
-def _graph_of_rows(
-    points: np.ndarray, beta: float, metric: Metric, n_jobs: int | None, progress: str | None
-) -> Graph:
+def _graph_of_rows(points: np.ndarray, beta: float, metric: Metric) -> Graph:
     from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
 
     if metric.is_euclidean:
-        edges, lengths = point_edges(points, beta, n_jobs, progress)
+        edges, lengths = point_edges(points, beta)
     else:
-        edges, lengths = matrix_edges(
-            metric.distance_matrix(points, n_jobs), beta, n_jobs, progress
-        )
+        edges, lengths = matrix_edges(metric.distance_matrix(points), beta)
     return graph_from_edges_trusted(len(points), edges, lengths, points, metric.name)
 
 

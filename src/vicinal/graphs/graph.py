@@ -26,7 +26,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.pickles import stamped, unstamped
 from vicinal._core.scalar_checks import check_count
 from vicinal.graphs import _anndata, _display, affinities
@@ -147,7 +147,7 @@ class Graph:
     _components: np.ndarray | None
     _search: CachedSearch
 
-    @checked
+    @entry
     def __init__(
         self,
         indptr: ArrayLike,
@@ -170,7 +170,7 @@ class Graph:
         self._fill(entries, directed, points, metric)
 
     @classmethod
-    @checked
+    @entry
     def from_edges(
         cls,
         n_nodes: int,

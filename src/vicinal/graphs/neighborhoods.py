@@ -11,7 +11,7 @@ from vicinal._core.array_checks import check_points
 from vicinal._core.chunked import ChunkedRows
 from vicinal._core.large import forget
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -48,7 +48,7 @@ FIRST_LIST_LENGTH = 16
 REMEDY = "A point has at most n - 1 neighbours: use fewer, or complete(X)."
 
 
-@checked
+@entry
 def knn(
     X: MatrixLike | NeighborArrays | NeighborSearch,
     n_neighbors: int = 10,
@@ -115,7 +115,7 @@ def knn(
     """
     check_not_mutual_and_directed(mutual, directed)
     check_choice(duplicates, "duplicates", DUPLICATE_MODES)
-    options: dict[str, Any] = {"mutual": mutual, "directed": directed, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"mutual": mutual, "directed": directed}
     if isinstance(X, tuple):
         if len(X) != 2:
             raise InvalidValueError(
@@ -134,8 +134,6 @@ def knn(
             method=method,
             recall=recall,
             random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
         )
         if search._is_chunked:
             points = search._backend.X
@@ -149,7 +147,7 @@ def knn(
     )
     if search._is_chunked:
         lists = search._backend.sorted_lists(n_neighbors)
-        entries = entries_of_lists(lists, mutual, directed, n_jobs)
+        entries = entries_of_lists(lists, mutual, directed)
         graph = Graph._of_entries(entries, directed, points, search.metric)
     else:
         graph = Graph.from_kneighbors(
@@ -172,7 +170,6 @@ def knn(
         recall=recall,
         duplicates="keep",
         random_state=random_state,
-        verbose=verbose,
         **options,
     )
     return merge_duplicates(distinct, rows, points, max(1, n_neighbors // 2))
@@ -195,7 +192,7 @@ def _has_isolated_duplicates(graph: Graph) -> bool:
     return False
 
 
-@checked
+@entry
 def connecting_neighbors(
     X: MatrixLike, *, metric: MetricLike = "euclidean", n_jobs: NJobs = -1, verbose: int = 0
 ) -> int:
@@ -227,7 +224,7 @@ def connecting_neighbors(
     >>> knn(X, 3).n_components, knn(X, 2).n_components
     (1, 2)
     """
-    search = NeighborSearch(X, metric=metric, method="exact", n_jobs=n_jobs, verbose=verbose)
+    search = NeighborSearch(X, metric=metric, method="exact")
     n = search.n_points
     if n < 2:
         raise InvalidValueError(f"X has {n} point(s), but a graph needs at least 2.")
@@ -235,8 +232,8 @@ def connecting_neighbors(
 
     def is_connected(k: int) -> bool:
         if points is None:
-            return knn(search, k, n_jobs=n_jobs).n_components == 1
-        return knn(points, k, metric=metric, method="exact", n_jobs=n_jobs).n_components == 1
+            return knn(search, k).n_components == 1
+        return knn(points, k, metric=metric, method="exact").n_components == 1
 
     lists = search.nearest(min(FIRST_LIST_LENGTH, n - 1))
     high = lists[0].shape[1] - 1
@@ -256,7 +253,7 @@ def connecting_neighbors(
     return high
 
 
-@checked
+@entry
 def epsilon_ball(
     X: MatrixLike | NeighborSearch,
     radius: float,
@@ -316,11 +313,9 @@ def epsilon_ball(
         if rows is None and measure.is_minkowski and not sparse.issparse(points):
             rows = many_duplicates(points)
         if rows is not None:
-            search = NeighborSearch(
-                points[rows.representative], metric=metric, n_jobs=n_jobs, verbose=verbose
-            )
+            search = NeighborSearch(points[rows.representative], metric=metric)
             return with_duplicates(_ball(search, radius, None), rows, X, duplicates)
-    search = NeighborSearch(X, metric=metric, n_jobs=n_jobs, verbose=verbose)
+    search = NeighborSearch(X, metric=metric)
     return _ball(search, radius, X)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
-from vicinal._core.options import checked
-from vicinal._core.parallel import map_threads, n_threads
+from vicinal._core.options import entry
+from vicinal._core.parallel import map_threads
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BYTES_PER_EDGE = 24.0
 
 
-@checked
+@entry
 def perturbed_mst(
     X: MatrixLike,
     n_trees: int = 20,
@@ -114,7 +114,7 @@ def perturbed_mst(
             f"X is a dask Array, but metric={measure.name!r} perturbs the distances of all pairs; use "
             "'euclidean' or 'manhattan', or pass X.compute()."
         )
-    points = check_tree_input(X, measure, n_jobs, verbose)
+    points = check_tree_input(X, measure)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
     noise = check_real(noise, "noise", low=0.0, high=1.0)
     n_neighbors = check_count(n_neighbors, "n_neighbors")
@@ -124,7 +124,6 @@ def perturbed_mst(
             f"noise_model='aligned' moves points along Euclidean offsets, but metric={measure.name!r}; use "
             "metric='euclidean' or noise_model='isotropic'."
         )
-    n_threads(n_jobs)
     require_tree_memory(n, n_trees, BYTES_PER_EDGE)
     if n == 1:
         return Graph.from_edges(
@@ -133,23 +132,21 @@ def perturbed_mst(
     k, length = min(n_neighbors, n - 1), min(LIST_LENGTH, n - 1)
     if isinstance(points, ChunkedRows):
         trees = chunked_counterpart("perturbed_trees")(
-            points, n_trees, noise, k, length, seed_of(random_state), n_jobs, verbose, is_aligned
+            points, n_trees, noise, k, length, seed_of(random_state), is_aligned
         )
         edges, strengths = _frequencies(trees, n)
-        lengths = chunked_counterpart("pair_lengths")(points, edges, n_jobs)
+        lengths = chunked_counterpart("pair_lengths")(points, edges)
         return graph_from_edges_trusted(n, edges, lengths, points, measure.name, strengths)
     replicates = perturbed_replicates(
-        points, measure, n_trees, noise, k, random_state, n_jobs, is_aligned=is_aligned
+        points, measure, n_trees, noise, k, random_state, is_aligned=is_aligned
     )
 
     def tree(replicate: int) -> np.ndarray:
         perturbed = replicates.make(replicate)
-        edges, _ = spanning_tree(perturbed, replicates.metric, length, n_jobs=1)
+        edges, _ = spanning_tree(perturbed, replicates.metric, length)
         return np.sort(edges[:, 0] * n + edges[:, 1])
 
-    trees = map_threads(
-        tree, range(n_trees), n_jobs, progress="perturbed trees" if verbose > 0 else None
-    )
+    trees = map_threads(tree, range(n_trees), title="perturbed trees")
     edges, strengths = _frequencies(trees, n)
     lengths = replicates.metric.pair_distances(replicates.original, edges)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name, strengths)

@@ -16,8 +16,7 @@ from vicinal._core.array_checks import check_points, read_array
 from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
-from vicinal._core.parallel import n_threads
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.edge_lists import graph_from_edges_trusted
@@ -39,7 +38,7 @@ MIN_POINTS_FOR_OFFSET_LISTS = 2000
 BYTES_PER_EDGE = 150.0
 
 
-@checked
+@entry
 def mst(
     X: MatrixLike,
     *,
@@ -86,12 +85,11 @@ def mst(
            [1, 3]])
     """
     measure = as_metric(metric)
-    n_threads(n_jobs)
-    points = check_tree_input(X, measure, n_jobs, verbose)
+    points = check_tree_input(X, measure)
     scale = check_real(offset_scale, "offset_scale", low=0.0, open_low=True)
     n = points.shape[0]
     weights = None if offsets is None else _check_offsets(offsets, measure, n)
-    edges, lengths = tree_edges(points, measure, weights, scale, n_jobs=n_jobs, verbose=verbose)
+    edges, lengths = tree_edges(points, measure, weights, scale)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
@@ -101,8 +99,6 @@ def tree_edges(
     offsets: np.ndarray | None,
     scale: float = 1.0,
     *,
-    n_jobs: int | None = -1,
-    verbose: int = 0,
     prepared: Points | None = None,
 ) -> Edges:
     """Edges of the `mst` of checked points and their lengths.
@@ -111,21 +107,20 @@ def tree_edges(
     """
     n = points.shape[0]
     k = min(LIST_LENGTH, n - 1)
-    title = "spanning tree" if verbose > 0 else None
     if isinstance(points, ChunkedRows):
         if offsets is None:
-            return chunked_counterpart("spanning_tree")(points, k, n_jobs, verbose)
+            return chunked_counterpart("spanning_tree")(points, k)
         scale, offsets = in_common_unit(chunked_counterpart("extent_of")(points), scale, offsets)
-        edges = chunked_counterpart("offset_tree")(points, scale, offsets, n_jobs, verbose)
-        return edges, chunked_counterpart("pair_lengths")(points, edges, n_jobs)
+        edges = chunked_counterpart("offset_tree")(points, scale, offsets)
+        return edges, chunked_counterpart("pair_lengths")(points, edges)
     if offsets is None:
-        return spanning_tree(points, metric, k, n_jobs, title)
+        return spanning_tree(points, metric, k)
     k = k if n > MIN_POINTS_FOR_OFFSET_LISTS else 0
-    edges = offset_tree(points, metric, scale, offsets, k, n_jobs, title, prepared)
+    edges = offset_tree(points, metric, scale, offsets, k, prepared)
     return edges, metric.pair_distances(points, edges)
 
 
-@checked
+@entry
 def disjoint_mst(
     X: MatrixLike,
     n_trees: int = 4,
@@ -174,11 +169,10 @@ def disjoint_mst(
     True
     """
     measure = as_metric(metric)
-    points = check_tree_input(X, measure, n_jobs, verbose)
+    points = check_tree_input(X, measure)
     n, n_trees = points.shape[0], check_count(n_trees, "n_trees")
-    n_threads(n_jobs)
     _check_enough_edges(n, n_trees)
-    graph = max_disjoint_mst(points, n_trees, metric=metric, n_jobs=n_jobs, verbose=verbose)
+    graph = max_disjoint_mst(points, n_trees, metric=metric)
     if graph.n_edges < n_trees * (n - 1):
         raise _too_many_trees(n_trees, graph)
     return graph
@@ -189,8 +183,6 @@ def max_disjoint_mst(
     n_trees: int,
     *,
     metric: MetricLike = "euclidean",
-    n_jobs: NJobs = -1,
-    verbose: int = 0,
     lists: np.ndarray | None = None,
 ) -> Graph:
     """`disjoint_mst` of checked points with as many trees as exist, at most ``n_trees``.
@@ -202,19 +194,17 @@ def max_disjoint_mst(
     k = min(LIST_LENGTH + 2 * n_trees, n - 1)
     if isinstance(points, ChunkedRows):
         build = chunked_counterpart("disjoint_trees")
-        edges, lengths = build(points, n_trees, k, n_jobs, verbose)
+        edges, lengths = build(points, n_trees, k)
     else:
         if lists is not None and lists.shape[1] < k:
             lists = None
-        edges, lengths = disjoint_trees(points, measure, n_trees, k, n_jobs, verbose, lists)
+        edges, lengths = disjoint_trees(points, measure, n_trees, k, lists)
     return graph_from_edges_trusted(n, edges, lengths, points, measure.name)
 
 
-def check_tree_input(
-    X: MatrixLike, metric: Metric, n_jobs: int | None, verbose: int
-) -> np.ndarray | sparse.csr_array | ChunkedRows:
+def check_tree_input(X: MatrixLike, metric: Metric) -> np.ndarray | sparse.csr_array | ChunkedRows:
     if is_chunked(X) and not metric.is_precomputed:
-        return chunked_counterpart("store_points")(X, metric.name, n_jobs, verbose)
+        return chunked_counterpart("store_points")(X, metric.name)
     checked_input = metric.validate_points(X)
     if sparse.issparse(checked_input) and metric.is_precomputed:
         raise InvalidTypeError(

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from vicinal._core.array_checks import check_points
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.jitter import perturbed_replicates
@@ -34,7 +34,7 @@ NOISE, N_NEIGHBORS = np.sqrt(2.0), 5
 RIDGES = (1e-6, 10.0)
 
 
-@checked
+@entry
 def graph_score(
     build: Callable[[np.ndarray], Graph],
     X: ArrayLike,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal._core.array_checks import check_points
-from vicinal._core.options import checked, random_generator
+from vicinal._core.options import entry, random_generator
 from vicinal._core.parallel import progress_bar
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -67,7 +67,7 @@ class Stability(NamedTuple):
         return self.values[int(ties[self.n_clusters[ties].argmax()])]
 
 
-@checked
+@entry
 def stability(
     estimator: Clusterer,
     X: ArrayLike,
@@ -130,8 +130,7 @@ def stability(
     rng = random_generator(random_state)
     subsets = [np.sort(rng.choice(n, size, replace=False)) for _ in range(n_subsets)]
     scores, counts = np.empty((len(candidates), n_subsets)), []
-    title = "stability" if verbose > 0 else None
-    with progress_bar(len(candidates) * (n_subsets + 1), title) as bar:
+    with progress_bar(len(candidates) * (n_subsets + 1), "stability") as bar:
         for i, value in enumerate(candidates):
             labels = _labels(estimator, parameter, value, points)
             counts.append(len(set(labels[labels >= 0].tolist())))

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from vicinal._core.array_checks import check_points, real_array
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 
@@ -62,7 +62,7 @@ def geodesic_error(estimated: ArrayLike, true: ArrayLike) -> float:
         return sum(float((np.abs(estimates[i:j] - truth[i:j]) / truth.size).sum()) for i, j in rows)
 
 
-@checked
+@entry
 def residual_variance(
     geodesics: ArrayLike,
     embedding: ArrayLike,
@@ -120,11 +120,11 @@ def residual_variance(
             f"geodesics has shape {distances.shape}, but {len(positions)} points in the embedding and "
             f"{len(targets)} landmarks need ({len(positions)}, {len(targets)})."
         )
-    return unexplained_variance(distances, positions, positions[targets], n_jobs)
+    return unexplained_variance(distances, positions, positions[targets])
 
 
 def unexplained_variance(
-    distances: np.ndarray, positions: np.ndarray, targets: np.ndarray, n_jobs: int | None
+    distances: np.ndarray, positions: np.ndarray, targets: np.ndarray
 ) -> float:
     """1 - R^2 of given distances and those between positions and targets."""
     # Divided by the largest value, so that squares neither overflow nor underflow.
@@ -138,7 +138,7 @@ def unexplained_variance(
 
     rows = blocks(len(positions), max(1, PAIRS_PER_BLOCK // len(targets)))
     total = Moments(0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for block in map_threads(moments, rows, n_jobs):
+    for block in map_threads(moments, rows):
         total = total.merged(block)
     if total.xx == 0.0 or total.yy == 0.0:
         return float(total.xx != total.yy)

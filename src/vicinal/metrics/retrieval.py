@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vicinal._core.array_checks import check_points, read_array
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidValueError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ENTRIES_PER_TASK = 1 << 21
 
 
-@checked
+@entry
 def bulls_eye(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> float:
     """Fraction of a query's class among its first 2 m results, with m the class size; mean over all queries.
 
@@ -52,10 +52,10 @@ def bulls_eye(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> f
     1.0
     """
     codes, sizes = classes(labels)
-    return _mean_recall(ranking, codes, sizes, 2 * sizes, n_jobs)
+    return _mean_recall(ranking, codes, sizes, 2 * sizes)
 
 
-@checked
+@entry
 def retrieval_rate(
     ranking: ArrayLike, labels: ArrayLike, window: int, *, n_jobs: NJobs = -1
 ) -> float:
@@ -86,10 +86,10 @@ def retrieval_rate(
     """
     codes, sizes = classes(labels)
     window = check_count(window, "window", high=len(codes))
-    return _mean_recall(ranking, codes, sizes, np.full(len(sizes), window), n_jobs)
+    return _mean_recall(ranking, codes, sizes, np.full(len(sizes), window))
 
 
-@checked
+@entry
 def mean_average_precision(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJobs = -1) -> float:
     """Mean over all queries of the average precision at each item of the query's class.
 
@@ -126,7 +126,7 @@ def mean_average_precision(ranking: ArrayLike, labels: ArrayLike, *, n_jobs: NJo
         precisions = np.cumsum(hits, axis=1) / np.arange(1, hits.shape[1] + 1)
         return (precisions * hits).sum(axis=1) / np.maximum(sizes[codes[queries]] - 1, 1)
 
-    precisions = _over_queries(ranking, len(codes), len(codes), precision, n_jobs, complete=False)
+    precisions = _over_queries(ranking, len(codes), len(codes), precision, complete=False)
     return float(precisions[has_relevant].mean())
 
 
@@ -135,7 +135,6 @@ def _mean_recall(
     codes: np.ndarray,
     sizes: np.ndarray,
     windows: np.ndarray,
-    n_jobs: int | None,
 ) -> float:
     windows = np.minimum(windows, len(codes))
 
@@ -145,7 +144,7 @@ def _mean_recall(
         hits &= np.arange(results.shape[1]) < windows[query_classes][:, None]
         return hits.sum(axis=1) / sizes[query_classes]
 
-    return float(_over_queries(ranking, len(codes), int(windows.max()), recall, n_jobs).mean())
+    return float(_over_queries(ranking, len(codes), int(windows.max()), recall).mean())
 
 
 def _over_queries(
@@ -153,7 +152,6 @@ def _over_queries(
     n: int,
     length: int,
     measure: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    n_jobs: int | None,
     complete: bool = True,
 ) -> np.ndarray:
     """Measure of each query, from the query and its first ``length - 1`` results.
@@ -185,7 +183,7 @@ def _over_queries(
         return measure(queries, np.hstack([queries[:, None], results]))
 
     spans = blocks(n, max(1, ENTRIES_PER_TASK // max(table.shape[1], 1)))
-    return np.concatenate(map_threads(task, spans, n_jobs))
+    return np.concatenate(map_threads(task, spans))
 
 
 def _results_from_similarities(rows: np.ndarray, queries: np.ndarray) -> np.ndarray:

@@ -47,40 +47,36 @@ MAX_QUERY_MAGNITUDE = 100.0
 class ClusteredPoints(Points):
     """Points in a cluster index; the exact search is used if it is as fast."""
 
-    def __init__(
-        self, X: np.ndarray, metric: Metric, recall: float, random_state: Any, n_jobs: int | None
-    ) -> None:
+    def __init__(self, X: np.ndarray, metric: Metric, recall: float, random_state: Any) -> None:
         self._single_units = 8 * X.size > MAX_DOUBLE_BYTES
-        super().__init__(X, metric, n_jobs)
+        super().__init__(X, metric)
         self.target_recall, self.recall = recall, 1.0
         self.rng = np.random.default_rng(random_state)
         self._index: ClusterIndex | None = None
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point, approximately."""
         # Products are small here; with more threads, synchronisation would dominate.
         with one_blas_thread():
             index, n_clusters = self._choose_n_clusters(k)
         if index is None:
-            return super().nearest_others(k, progress)
+            return super().nearest_others(k)
         indices, distances = index.search(
             self.X, self.X, index.points, index.labels, k, n_clusters,
-            exclude_self=True, n_jobs=self.n_jobs, progress=progress,
+            exclude_self=True,
         )  # fmt: skip
         return indices, self.in_metric(distances, out=distances)
 
-    def nearest_to(
-        self, queries: np.ndarray, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, approximately."""
         targets, result = self._prepare(queries, "queries"), None
         if len(queries) > QUERIES_PER_SAMPLE * N_SAMPLES and self._may_be_faster(k):
             with one_blas_thread():
                 index = self._index or self._sampled_points(k)[0]
-                result = self._search_index(index, *self._same_dtype(targets), k, progress)
+                result = self._search_index(index, *self._same_dtype(targets), k)
         if result is None:
             self.recall = 1.0
-            return super().nearest_to(queries, k, progress)
+            return super().nearest_to(queries, k)
         return result[0], self.in_metric(result[1])
 
     def release_copies(self) -> None:
@@ -91,20 +87,20 @@ class ClusteredPoints(Points):
     def _prepared_points(self) -> brute.PreparedPoints | None:
         """Rescaled points; points with an index are for many queries, so they are kept at any size."""
         if self._rescaled is None and self._index is not None:
-            self._rescaled = brute.prepare(self.X, self.n_jobs)
+            self._rescaled = brute.prepare(self.X)
         return super()._prepared_points()
 
     def _search_index(
-        self, index: ClusterIndex, X: np.ndarray, queries: np.ndarray, k: int, progress: str | None
+        self, index: ClusterIndex, X: np.ndarray, queries: np.ndarray, k: int
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Search as many clusters as the recall requires; None if the exact search is as fast."""
         if brute.rescaled_magnitude(queries, index.rescaling) > MAX_QUERY_MAGNITUDE:
             return None
-        points = index.project(brute.rescale(queries, index.rescaling, self.n_jobs).points)
-        labels = nearest_center(points, index.centers, self.n_jobs)
+        points = index.project(brute.rescale(queries, index.rescaling).points)
+        labels = nearest_center(points, index.centers)
         sample = self.rng.choice(len(queries), N_SAMPLES, replace=False)
         sample = sample[np.argsort(labels[sample], kind="stable")]
-        true_distances = brute.nearest_to(X, queries[sample], k, n_jobs=self.n_jobs)[1]
+        true_distances = brute.nearest_to(X, queries[sample], k)[1]
         n_clusters = INITIAL_CLUSTERS
         while True:
             n_clusters = min(n_clusters, len(index.centers))
@@ -113,7 +109,7 @@ class ClusteredPoints(Points):
                 return None
             distances = index.search(
                 queries[sample], X, points[sample], labels[sample], k, n_clusters,
-                exclude_self=False, n_jobs=self.n_jobs, progress=None,
+                exclude_self=False,
             )[1]  # fmt: skip
             # Compared by distance, so that any of several tied neighbours counts.
             recalls = (distances <= true_distances[:, -1:]).mean(axis=1)
@@ -123,7 +119,7 @@ class ClusteredPoints(Points):
         self.method, self.recall = "ivf", float(recalls.mean())
         return index.search(
             queries, X, points, labels, k, n_clusters,
-            exclude_self=False, n_jobs=self.n_jobs, progress=progress,
+            exclude_self=False,
         )  # fmt: skip
 
     def _may_be_faster(self, k: int) -> bool:
@@ -161,16 +157,16 @@ class ClusteredPoints(Points):
     def _sampled_points(self, k: int) -> tuple[ClusterIndex, Sample, np.ndarray]:
         """The index, built once, a sample, and the fraction of its k neighbours left by the projection."""
         length = list_length(k)
-        prepared = self._rescaled or brute.prepare(self.X, self.n_jobs)
+        prepared = self._rescaled or brute.prepare(self.X)
         if self._index is None:
             # The first time, kernels compile for a second, while numpy works in this thread.
             Thread(target=load_kernels, args=(self.X,)).start()
         points, half_norms = prepared.points
         half = half_norms.astype(np.float32)
-        sample = draw_sample(points, half, CANDIDATES_PER_ENTRY * length, self.rng, self.n_jobs)
+        sample = draw_sample(points, half, CANDIDATES_PER_ENTRY * length, self.rng)
 
         def listed_in(projected: np.ndarray) -> np.ndarray:
-            candidates = nearest_keys(projected, half, sample.rows, length, self.n_jobs)
+            candidates = nearest_keys(projected, half, sample.rows, length)
             return fraction_listed(self.X, sample, candidates, k)
 
         if self._index is not None:
@@ -185,9 +181,7 @@ class ClusteredPoints(Points):
             listed = listed_in(projected)
         if axes is None or points.nbytes <= MAX_KEPT_BYTES:
             self._rescaled = prepared  # for queries, and for lists of another length
-        self._index = ClusterIndex(
-            prepared.rescaling, half_norms, axes, projected, self.rng, self.n_jobs
-        )
+        self._index = ClusterIndex(prepared.rescaling, half_norms, axes, projected, self.rng)
         return self._index, sample, listed
 
 

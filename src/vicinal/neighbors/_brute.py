@@ -54,16 +54,14 @@ class RescaledPoints(NamedTuple):
     half_norms: np.ndarray
 
 
-def nearest_others(
-    X: np.ndarray, k: int, *, n_jobs: int | None = -1, progress: str | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def nearest_others(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest other points of every point, sorted by (distance, index).
 
     Each pair of blocks is multiplied once, for the rows of both blocks.
     """
     n = len(X)
     rescaling = fit_rescaling(X)
-    rescaled = rescale(X, rescaling, n_jobs)
+    rescaled = rescale(X, rescaling)
     lists = empty_lists(n, k, rescaled.half_norms, np.arange(n, dtype=np.int32))
     spans = blocks(n, BLOCK_ROWS)
     locks = [Lock() for _ in spans]
@@ -84,13 +82,10 @@ def nearest_others(
         map_threads(
             join,
             tournament_pairs(len(spans)),
-            n_jobs,
-            progress=progress,
+            title="neighbours",
             long_work=SLOW_SEARCH,
         )
-        return refine_candidates(
-            X, X, rescaling, rescaled, lists, k, exclude_self=True, n_jobs=n_jobs
-        )
+        return refine_candidates(X, X, rescaling, rescaled, lists, k, exclude_self=True)
 
 
 def nearest_to(
@@ -98,13 +93,11 @@ def nearest_to(
     queries: np.ndarray,
     k: int,
     *,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
     prepared: PreparedPoints | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of X nearest to each query, sorted by (distance, index)."""
-    rescaling, points = for_queries(X, queries, prepared, n_jobs)
-    targets = rescale(queries, rescaling, n_jobs)
+    rescaling, points = for_queries(X, queries, prepared)
+    targets = rescale(queries, rescaling)
     lists = empty_lists(len(queries), k, targets.half_norms, np.full(len(queries), -1, np.int32))
     columns = passive_lists(points.half_norms, np.arange(len(X), dtype=np.int32))
 
@@ -115,13 +108,10 @@ def nearest_to(
         map_threads(
             search,
             blocks(len(queries), QUERIES_PER_TASK),
-            n_jobs,
-            progress=progress,
+            title="neighbours",
             long_work=SLOW_SEARCH,
         )
-        return refine_candidates(
-            queries, X, rescaling, targets, lists, k, exclude_self=False, n_jobs=n_jobs
-        )
+        return refine_candidates(queries, X, rescaling, targets, lists, k, exclude_self=False)
 
 
 class PreparedPoints(NamedTuple):
@@ -139,12 +129,12 @@ class Extent(NamedTuple):
     integral: bool
 
 
-def prepare(X: np.ndarray, n_jobs: int | None = -1) -> PreparedPoints:
+def prepare(X: np.ndarray) -> PreparedPoints:
     """Rescale points once."""
     center = _center(X)
     extent = _extent(X, center)
     rescaling = _rescaling(center, extent)
-    return PreparedPoints(rescaling, rescale(X, rescaling, n_jobs), extent)
+    return PreparedPoints(rescaling, rescale(X, rescaling), extent)
 
 
 def fit_rescaling(X: np.ndarray, queries: np.ndarray | None = None) -> Rescaling:
@@ -183,20 +173,20 @@ def _rescaling(center: np.ndarray, extent: Extent) -> Rescaling:
 
 
 def for_queries(
-    X: np.ndarray, queries: np.ndarray, prepared: PreparedPoints | None, n_jobs: int | None
+    X: np.ndarray, queries: np.ndarray, prepared: PreparedPoints | None
 ) -> tuple[Rescaling, RescaledPoints]:
     """The rescaling of points and queries, and the rescaled points; prepared ones if the scale is equal."""
     if prepared is None:
         rescaling = fit_rescaling(X, queries)
-        return rescaling, rescale(X, rescaling, n_jobs)
+        return rescaling, rescale(X, rescaling)
     extent = _union(prepared.extent, _extent(queries, prepared.rescaling.center))
     rescaling = _rescaling(prepared.rescaling.center, extent)
     if rescaling.scale == prepared.rescaling.scale:
         return rescaling, prepared.points
-    return rescaling, rescale(X, rescaling, n_jobs)
+    return rescaling, rescale(X, rescaling)
 
 
-def rescale(X: np.ndarray, rescaling: Rescaling, n_jobs: int | None = -1) -> RescaledPoints:
+def rescale(X: np.ndarray, rescaling: Rescaling) -> RescaledPoints:
     """Rescale points to single precision, and compute half their squared norms."""
     rescaled = RescaledPoints(np.empty(X.shape, np.float32), np.empty(len(X)))
 
@@ -205,7 +195,7 @@ def rescale(X: np.ndarray, rescaling: Rescaling, n_jobs: int | None = -1) -> Res
         rescaled.points[a:b] = rescaling.transform(X[a:b], np.float32)
         rescaled.half_norms[a:b] = half_squares(rescaled.points[a:b])
 
-    map_threads(fill, blocks(len(X), 1024), n_jobs)
+    map_threads(fill, blocks(len(X), 1024))
     return rescaled
 
 
@@ -291,7 +281,6 @@ def refine_candidates(
     k: int,
     *,
     exclude_self: bool,
-    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Measure the candidates, and search rows exhaustively where these are not certain to suffice."""
     n = len(queries)
@@ -307,14 +296,14 @@ def refine_candidates(
             indices, squares, certain,
         )  # fmt: skip
 
-    map_threads(measure, blocks(n, 1024), n_jobs)
+    map_threads(measure, blocks(n, 1024))
     uncertain = np.flatnonzero(~certain)
 
     def search(span: tuple[int, int]) -> None:
         rows = uncertain[span[0] : span[1]]
         search_exhaustively(queries, X, rescaling, rows, indices, squares, exclude_self)
 
-    map_threads(search, blocks(len(uncertain), QUERIES_PER_TASK), n_jobs)
+    map_threads(search, blocks(len(uncertain), QUERIES_PER_TASK))
     return indices, np.sqrt(squares, out=squares)
 
 

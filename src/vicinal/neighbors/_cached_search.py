@@ -22,14 +22,12 @@ class CachedSearch:
 
     def __init__(self, points: Any, metric: Any = "euclidean") -> None:
         self.points, self.metric = points, metric
-        self._built: tuple[int | None, NeighborSearch] | None = None
+        self._built: NeighborSearch | None = None
 
-    def __call__(self, n_jobs: int | None = -1) -> NeighborSearch:
-        built = self._built
-        if built is None or built[0] != n_jobs:
-            search = NeighborSearch(self.points, metric=self.metric, n_jobs=n_jobs)
-            self._built = built = (n_jobs, search)
-        return built[1]
+    def __call__(self) -> NeighborSearch:
+        if self._built is None:
+            self._built = NeighborSearch(self.points, metric=self.metric)
+        return self._built
 
     def __getstate__(self) -> dict[str, Any]:
         return {"points": self.points, "metric": self.metric, "_built": None}

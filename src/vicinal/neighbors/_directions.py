@@ -17,5 +17,5 @@ Rows = TypeVar("Rows", np.ndarray, sparse.csr_array)
 def as_directions(X: Rows, name: str = "X") -> Rows:
     """Checked points, dense or sparse, scaled to length 1; raises for zero vectors."""
     if sparse.issparse(X):
-        return SparsePoints(X, as_metric("cosine"), None).X
+        return SparsePoints(X, as_metric("cosine")).X
     return unit_vectors(X, name)

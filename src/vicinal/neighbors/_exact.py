@@ -28,7 +28,7 @@ from vicinal.neighbors._zero_vectors import largest_magnitudes
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike, NJobs
+    from vicinal._core.types import MetricLike
     from vicinal.neighbors.search import NeighborSearch
 
 # Up to this dimension and number of neighbours, a tree is always faster; beyond, a sample decides.
@@ -55,24 +55,24 @@ class Points:
     # Whether unit vectors of points in single precision keep it, which halves their memory.
     _single_units = False
 
-    def __init__(self, X: np.ndarray, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
+    def __init__(self, X: np.ndarray, metric: MetricLike | Metric) -> None:
         metric, factor = as_metric(metric), 1.0
         if not metric.is_cosine:
             factor = safe_factor(X)
             check_extent(X, "X")
-        self._set_up(metric, factor, n_jobs)
+        self._set_up(metric, factor)
         self.X = self._prepare(X, "X")
 
     @classmethod
-    def prepared(cls, X: np.ndarray, metric: Metric, factor: float, n_jobs: NJobs) -> Self:
+    def prepared(cls, X: np.ndarray, metric: Metric, factor: float) -> Self:
         """Points that are part of a larger set, whose ``factor`` they have been multiplied by already."""
         points = cls.__new__(cls)
-        points._set_up(metric, factor, n_jobs)
+        points._set_up(metric, factor)
         points.X = X
         return points
 
-    def _set_up(self, metric: Metric, factor: float, n_jobs: NJobs) -> None:
-        self.metric, self.factor, self.n_jobs = metric, factor, n_jobs
+    def _set_up(self, metric: Metric, factor: float) -> None:
+        self.metric, self.factor = metric, factor
         self.p = metric.power
         self.method: str | None = None
         self._tree: KDTree | None = None
@@ -83,66 +83,60 @@ class Points:
     def __len__(self) -> int:
         return len(self.X)
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
-        indices, distances = self.prepared_others(k, progress)
+        indices, distances = self.prepared_others(k)
         return indices, self.in_metric(distances, out=distances)
 
-    def nearest_to(
-        self, queries: np.ndarray, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
-        indices, distances = self.prepared_to(self._prepare(queries, "queries"), k, progress)
+        indices, distances = self.prepared_to(self._prepare(queries, "queries"), k)
         return indices, self.in_metric(distances)
 
-    def prepared_others(self, k: int, progress: str | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def prepared_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """`nearest_others`, with distances between prepared points."""
         if self.tree_is_faster(k):
-            return kdtree.nearest_others(self.tree, k, p=self.p, n_jobs=self.n_jobs)
+            return kdtree.nearest_others(self.tree, k, p=self.p)
         if self.p == 1:
-            return self._table(self.X).nearest(k, exclude_self=True, progress=progress)
-        return brute.nearest_others(self.X, k, n_jobs=self.n_jobs, progress=progress)
+            return self._table(self.X).nearest(k, exclude_self=True)
+        return brute.nearest_others(self.X, k)
 
-    def prepared_to(
-        self, queries: np.ndarray, k: int, progress: str | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def prepared_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """`nearest_to` for prepared queries, with distances between prepared points."""
         if self.tree_is_faster(k):
             queries = queries.astype(np.float64, copy=False)
-            return kdtree.nearest_to(self.tree, queries, k, p=self.p, n_jobs=self.n_jobs)
+            return kdtree.nearest_to(self.tree, queries, k, p=self.p)
         if self.p == 1:
-            return self._table(queries).nearest(k, exclude_self=False, progress=progress)
+            return self._table(queries).nearest(k, exclude_self=False)
         X, queries = self._same_dtype(queries)
         codes = self._quantized_points() if len(queries) <= FEW_QUERIES else None
         if codes is not None and can_quantize(queries, codes):
-            return nearest_to_few(self.X, codes, queries, k, self.n_jobs)
+            return nearest_to_few(self.X, codes, queries, k)
         return brute.nearest_to(
             X,
             queries,
             k,
-            n_jobs=self.n_jobs,
-            progress=progress,
             prepared=self._prepared_points() if X is self.X else None,
         )
 
     def _prepared_points(self) -> brute.PreparedPoints | None:
         """Rescaled points, which are kept after the first search for queries unless they are large."""
         if self._rescaled is None and 4 * self.X.size <= MAX_KEPT_BYTES:
-            self._rescaled = brute.prepare(self.X, self.n_jobs)
+            self._rescaled = brute.prepare(self.X)
         return self._rescaled
 
     def _quantized_points(self) -> QuantizedPoints | None:
         """Points in 8 bits, which are kept after the first search for few queries unless they are large."""
         large = MIN_QUANTIZED_SIZE <= self.X.size <= MAX_KEPT_BYTES
         if self._quantized is None and large and self.X.shape[1] <= MAX_FEATURES:
-            self._quantized = quantize_points(self.X, self.n_jobs)
+            self._quantized = quantize_points(self.X)
         return self._quantized
 
     def release_copies(self) -> None:
         """Free copies of the points, which later searches compute again."""
         self._rescaled = self._quantized = None
 
-    def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
+    def within(self, radius: float, queries: np.ndarray | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         exclude_self = queries is None
         targets = self.X if queries is None else self._prepare(queries, "queries")
@@ -151,11 +145,9 @@ class Points:
         reach = np.sqrt(2 * radius) * (1 + 2.0**-50) if cosine else radius * self.factor
         if self.tree_is_faster(radius=reach):
             targets = targets.astype(np.float64, copy=False)
-            lists = within_tree(
-                self.tree, targets, reach, p=self.p, exclude_self=exclude_self, n_jobs=self.n_jobs
-            )
+            lists = within_tree(self.tree, targets, reach, p=self.p, exclude_self=exclude_self)
         elif self.p == 1:
-            lists = self._table(targets).within(reach, exclude_self=exclude_self, progress=progress)
+            lists = self._table(targets).within(reach, exclude_self=exclude_self)
         else:
             X, targets = self._same_dtype(targets)
             lists = within_products(
@@ -163,8 +155,6 @@ class Points:
                 targets,
                 reach,
                 exclude_self=exclude_self,
-                n_jobs=self.n_jobs,
-                progress=progress,
                 prepared=self._rescaled if X is self.X else None,
             )
         indptr, indices, distances = lists[0], lists[1], self.in_metric(lists[2])
@@ -178,7 +168,7 @@ class Points:
     def tree(self) -> KDTree:
         """The k-d tree, built when it is first needed."""
         if self._tree is None:
-            self._tree = kdtree.build_kdtree(self.X, n_jobs=self.n_jobs)
+            self._tree = kdtree.build_kdtree(self.X)
         return self._tree
 
     def _prepare(self, X: np.ndarray, name: str) -> np.ndarray:
@@ -220,7 +210,7 @@ class Points:
             manhattan_rows(queries, X, a, out)
             return out
 
-        return Table(rows, len(queries), X.shape[1], self.n_jobs)
+        return Table(rows, len(queries), X.shape[1])
 
     def in_metric(self, distances: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Distances in the metric, from distances between prepared points."""
@@ -249,7 +239,7 @@ class Points:
         # A smaller tree visits fewer points. If even that is too slow, the full tree is not built.
         for size in (PILOT_SIZE, n // PILOT_STEP):
             if max(8 * PILOT_SIZE, 8 * size) < n and size >= PILOT_SIZE:
-                pilot = Points.prepared(self.X[:: n // size].copy(), self.metric, self.factor, 1)
+                pilot = Points.prepared(self.X[:: n // size].copy(), self.metric, self.factor)
                 if pilot._visits(k, radius) * cost > self._pairs_cost(k or 1):
                     return False
         return self._visits(k, radius) * cost < self._pairs_cost(k or 1)
@@ -292,7 +282,7 @@ class Points:
             reach = keys[:, -1]
         else:
             X, targets = self._same_dtype(self.X[rows])
-            reach = brute.nearest_to(X, targets, min((k or 1) + 1, n), n_jobs=1)[1][:, -1]
+            reach = brute.nearest_to(X, targets, min((k or 1) + 1, n))[1][:, -1]
         kind = kdtree.kernel_kind(self.tree, self.p)
         reach = np.minimum(reach, 1e150) ** self.p
         return float(points_to_visit(self.tree, kind, sample, reach) / len(rows))

@@ -31,13 +31,12 @@ class ClusterIndex:
         axes: np.ndarray | None,
         projected: np.ndarray,
         rng: np.random.Generator,
-        n_jobs: int | None,
     ) -> None:
         self.rescaling, self.half_norms, self.axes = rescaling, half_norms, axes
         self.points = projected
         n_clusters = int(2.5 * np.sqrt(len(self.points)))
-        self.centers = find_centers(self.points, n_clusters, rng, n_jobs)
-        self.labels = nearest_center(self.points, self.centers, n_jobs)
+        self.centers = find_centers(self.points, n_clusters, rng)
+        self.labels = nearest_center(self.points, self.centers)
         self.order = np.argsort(self.labels, kind="stable")
         self.sizes = np.bincount(self.labels, minlength=n_clusters)
         self.ends = np.cumsum(self.sizes)
@@ -77,8 +76,6 @@ class ClusterIndex:
         n_clusters: int,
         *,
         exclude_self: bool,
-        n_jobs: int | None,
-        progress: str | None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Find neighbours of queries in X, given the projected queries ``targets`` and their clusters."""
         n, order = len(queries), np.argsort(labels, kind="stable")
@@ -102,7 +99,7 @@ class ClusterIndex:
 
         with one_blas_thread():
             spans = blocks(n, min(QUERIES_PER_TASK, max(1024, n // 8)))
-            map_threads(search_block, spans, n_jobs, progress=progress)
+            map_threads(search_block, spans, title="neighbours")
         return indices, np.sqrt(squares, out=squares)
 
     def _search_clusters(
@@ -151,15 +148,13 @@ def load_kernels(X: np.ndarray) -> None:
     measure_best(X[:1], X[:1], rows, ids, ids.astype(np.int64), keys.astype(np.float64))
 
 
-def find_centers(
-    points: np.ndarray, n_clusters: int, rng: np.random.Generator, n_jobs: int | None
-) -> np.ndarray:
+def find_centers(points: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
     """Find cluster centres by a few iterations of k-means on a sample."""
     size = min(len(points), SAMPLES_PER_CLUSTER * n_clusters)
     sample = points[np.sort(rng.choice(len(points), size, replace=False))]
     centers = sample[rng.choice(size, n_clusters, replace=False)]
     for _ in range(KMEANS_MAX_ITER):
-        labels = nearest_center(sample, centers, n_jobs)
+        labels = nearest_center(sample, centers)
         order = np.argsort(labels, kind="stable")
         filled, starts = np.unique(labels[order], return_index=True)
         sums = np.add.reduceat(sample[order], starts, axis=0)
@@ -168,7 +163,7 @@ def find_centers(
     return centers
 
 
-def nearest_center(points: np.ndarray, centers: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def nearest_center(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
     """Index of the centre nearest to each point."""
     half = brute.half_squares(centers).astype(np.float32)
     labels = np.empty(len(points), np.int64)
@@ -181,5 +176,5 @@ def nearest_center(points: np.ndarray, centers: np.ndarray, n_jobs: int | None) 
 
     with one_blas_thread():
         # Large blocks, because a thread may wait for the compiling thread between two of them.
-        map_threads(assign, blocks(len(points), 4096), n_jobs)
+        map_threads(assign, blocks(len(points), 4096))
     return labels

@@ -39,16 +39,16 @@ SLOW_SEARCH = LongWork(
 )
 
 
-def build_kdtree(X: np.ndarray, leaf_size: int = LEAF_SIZE, n_jobs: int | None = -1) -> KDTree:
+def build_kdtree(X: np.ndarray, leaf_size: int = LEAF_SIZE) -> KDTree:
     """Build the tree; every leaf contains between ``leaf_size / 2`` and ``leaf_size`` points."""
     tree = _new_tree(np.array(X, dtype=np.float64, order="C"), np.arange(len(X)), leaf_size)
     dims = _unrolled(X.shape[1])
     top = [0]
-    while len(top) < min(n_threads(n_jobs), tree.n_leaves):
+    while len(top) < min(n_threads(), tree.n_leaves):
         for node in top:
             split(tree, dims, _stack(), node, node + 1)
         top = [child for node in top for child in (2 * node + 1, 2 * node + 2)]
-    map_threads(lambda node: split(tree, dims, _stack(), node, len(tree.bounds)), top, n_jobs)
+    map_threads(lambda node: split(tree, dims, _stack(), node, len(tree.bounds)), top)
     return tree
 
 
@@ -78,9 +78,7 @@ def _new_tree(points: np.ndarray, order: np.ndarray, leaf_size: int) -> KDTree:
     return tree
 
 
-def nearest_others(
-    tree: KDTree, k: int, *, p: int = 2, n_jobs: int | None = -1
-) -> tuple[np.ndarray, np.ndarray]:
+def nearest_others(tree: KDTree, k: int, *, p: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """The k nearest other points of every point, sorted by (distance, index).
 
     Returns
@@ -90,7 +88,7 @@ def nearest_others(
     """
     n = len(tree.points)
     indices, costs = np.empty((n, k), np.int64), np.empty((n, k))
-    nearest_in_tree_order(tree, indices, costs, p=p, n_jobs=n_jobs, original=True)
+    nearest_in_tree_order(tree, indices, costs, p=p, original=True)
     return indices, costs if p == 1 else np.sqrt(costs, out=costs)
 
 
@@ -101,7 +99,6 @@ def nearest_in_tree_order(
     *,
     p: int = 2,
     offsets: Offsets = NO_OFFSETS,
-    n_jobs: int | None = -1,
     original: bool = False,
 ) -> None:
     """Fill ``indices`` and ``costs`` with the cheapest neighbours of every point.
@@ -118,12 +115,12 @@ def nearest_in_tree_order(
         leaf_join(tree, kind, offsets, *block, scratch, original, indices, costs)
 
     # A call of the kernel takes as long as a few leaves, so one thread gets few tasks.
-    size = MAX_LEAVES_PER_TASK if n_threads(n_jobs) == 1 else _leaves_per_task(tree)
-    map_threads(search, blocks(tree.n_leaves, size), n_jobs, long_work=SLOW_SEARCH)
+    size = MAX_LEAVES_PER_TASK if n_threads() == 1 else _leaves_per_task(tree)
+    map_threads(search, blocks(tree.n_leaves, size), long_work=SLOW_SEARCH)
 
 
 def nearest_to(
-    tree: KDTree, queries: np.ndarray, k: int, *, p: int = 2, n_jobs: int | None = -1
+    tree: KDTree, queries: np.ndarray, k: int, *, p: int = 2
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of the tree nearest to each query, sorted by (distance, index)."""
     kind = kernel_kind(tree, p)
@@ -134,7 +131,6 @@ def nearest_to(
         map_threads(
             lambda block: point_search(tree, kind, queries, *block, indices, costs),
             blocks(len(queries), 2048),
-            n_jobs,
             long_work=SLOW_SEARCH,
         )
     return indices, costs if p == 1 else np.sqrt(costs, out=costs)

@@ -55,7 +55,7 @@ class Offsets(NamedTuple):
     nodes: np.ndarray
 
 
-NO_OFFSETS = Offsets(1.0, np.zeros(0), np.zeros(0))
+NO_OFFSETS: Offsets = Offsets(1.0, np.zeros(0), np.zeros(0))
 
 
 class JoinScratch(NamedTuple):

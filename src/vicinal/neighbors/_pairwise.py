@@ -16,7 +16,7 @@ from vicinal.neighbors._radius import Rows, in_blocks, rows_of
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike, NJobs
+    from vicinal._core.types import MetricLike
 
 # Distances that a task keeps in memory.
 BLOCK_ENTRIES = 2_000_000
@@ -35,14 +35,11 @@ class Table:
         rows: Callable[[int, int], np.ndarray],
         n_rows: int,
         n_columns: int,
-        n_jobs: int | None,
     ) -> None:
-        self.rows, self.n_rows, self.n_columns, self.n_jobs = rows, n_rows, n_columns, n_jobs
+        self.rows, self.n_rows, self.n_columns = rows, n_rows, n_columns
         self.size = max(1, BLOCK_ENTRIES // n_columns)
 
-    def nearest(
-        self, k: int, *, exclude_self: bool, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, k: int, *, exclude_self: bool) -> tuple[np.ndarray, np.ndarray]:
         """The k smallest entries of each row; ``exclude_self`` skips the diagonal."""
         indices, distances = np.empty((self.n_rows, k), np.int64), np.empty((self.n_rows, k))
 
@@ -53,19 +50,18 @@ class Table:
         map_threads(
             select,
             blocks(self.n_rows, self.size),
-            self.n_jobs,
-            progress=progress,
+            title="neighbours",
             long_work=SLOW_SEARCH,
         )
         return indices, distances
 
-    def within(self, radius: float, *, exclude_self: bool, progress: str | None) -> Rows:
+    def within(self, radius: float, *, exclude_self: bool) -> Rows:
         """The entries of each row that are at most ``radius``."""
 
         def search(span: tuple[int, int]) -> Rows:
             return rows_of(self.rows(*span), radius, _diagonal(*span, exclude_self))
 
-        return in_blocks(search, self.n_rows, self.size, self.n_jobs, progress)
+        return in_blocks(search, self.n_rows, self.size)
 
 
 class Distances:
@@ -73,30 +69,28 @@ class Distances:
 
     method = "precomputed"
 
-    def __init__(self, matrix: np.ndarray, n_jobs: int | None) -> None:
-        self.matrix, self.n_jobs = matrix, n_jobs
+    def __init__(self, matrix: np.ndarray) -> None:
+        self.matrix = matrix
 
     def __len__(self) -> int:
         return len(self.matrix)
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
-        return self._table(self.matrix).nearest(k, exclude_self=True, progress=progress)
+        return self._table(self.matrix).nearest(k, exclude_self=True)
 
-    def nearest_to(
-        self, queries: np.ndarray, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, a row of distances to the points."""
-        return self._table(queries).nearest(k, exclude_self=False, progress=progress)
+        return self._table(queries).nearest(k, exclude_self=False)
 
-    def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
+    def within(self, radius: float, queries: np.ndarray | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         exclude_self = queries is None
         targets = self.matrix if queries is None else queries
-        return self._table(targets).within(radius, exclude_self=exclude_self, progress=progress)
+        return self._table(targets).within(radius, exclude_self=exclude_self)
 
     def _table(self, matrix: np.ndarray) -> Table:
-        return Table(lambda a, b: matrix[a:b], len(matrix), matrix.shape[1], self.n_jobs)
+        return Table(lambda a, b: matrix[a:b], len(matrix), matrix.shape[1])
 
 
 class PairwisePoints:
@@ -104,8 +98,8 @@ class PairwisePoints:
 
     method = "pairwise"
 
-    def __init__(self, X: np.ndarray, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
-        self.metric, self.n_jobs = as_metric(metric).name, n_jobs
+    def __init__(self, X: np.ndarray, metric: MetricLike | Metric) -> None:
+        self.metric = as_metric(metric).name
         self.X = self._prepare(X)
         # Parameters that depend on the data are computed once, not per block.
         self.params: dict[str, Any] = {}
@@ -125,20 +119,18 @@ class PairwisePoints:
     def __len__(self) -> int:
         return len(self.X)
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
-        return self._table(self.X).nearest(k, exclude_self=True, progress=progress)
+        return self._table(self.X).nearest(k, exclude_self=True)
 
-    def nearest_to(
-        self, queries: np.ndarray, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
-        return self._table(self._prepare(queries)).nearest(k, exclude_self=False, progress=progress)
+        return self._table(self._prepare(queries)).nearest(k, exclude_self=False)
 
-    def within(self, radius: float, queries: np.ndarray | None, progress: str | None) -> Rows:
+    def within(self, radius: float, queries: np.ndarray | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         targets = self.X if queries is None else self._prepare(queries)
-        return self._table(targets).within(radius, exclude_self=queries is None, progress=progress)
+        return self._table(targets).within(radius, exclude_self=queries is None)
 
     def _prepare(self, X: np.ndarray) -> np.ndarray:
         from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
@@ -146,9 +138,7 @@ class PairwisePoints:
         return X.astype(bool) if self.metric in PAIRWISE_BOOLEAN_FUNCTIONS else X
 
     def _table(self, queries: np.ndarray) -> Table:
-        return Table(
-            lambda a, b: self.distances(queries[a:b]), len(queries), len(self.X), self.n_jobs
-        )
+        return Table(lambda a, b: self.distances(queries[a:b]), len(queries), len(self.X))
 
     def lengths_of(self, rows: np.ndarray, lists: np.ndarray) -> np.ndarray:
         """Distances from some points to the points in their lists."""

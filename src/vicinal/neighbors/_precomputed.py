@@ -23,17 +23,15 @@ class SparseDistances:
     def __len__(self) -> int:
         return int(self.matrix.shape[0])
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
         return _first_k(*_entries(self.matrix, exclude_self=True), len(self), k)
 
-    def nearest_to(
-        self, queries: sparse.csr_array, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query, a row of distances to the points."""
         return _first_k(*_entries(queries, exclude_self=False), queries.shape[0], k)
 
-    def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
+    def within(self, radius: float, queries: sparse.csr_array | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         targets = self.matrix if queries is None else queries
         rows, ids, distances = _entries(targets, exclude_self=queries is None)
@@ -58,18 +56,18 @@ class Neighbors:
     def __len__(self) -> int:
         return self.n
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
         return _first_k(*self.entries, self.n, k)
 
-    def nearest_to(self, queries: Any, k: int, progress: str | None) -> Any:
+    def nearest_to(self, queries: Any, k: int) -> Any:
         """Raise an error, because the points are not known."""
         raise InvalidValueError(
             "queries were given, but X is a pair (indices, distances) without points; build the search on "
             "the points instead."
         )
 
-    def within(self, radius: float, queries: Any, progress: str | None) -> Any:
+    def within(self, radius: float, queries: Any) -> Any:
         """Raise an error, because lists may end before the radius is reached."""
         raise InvalidValueError(
             f"radius={radius:g}, but X is a pair (indices, distances) whose lists may end before the "

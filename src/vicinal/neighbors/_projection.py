@@ -36,16 +36,13 @@ def draw_sample(
     half: np.ndarray,
     length: int,
     rng: np.random.Generator,
-    n_jobs: int | None,
 ) -> Sample:
     """Sample points at random, and find the ``length`` nearest other points of each."""
     rows = np.sort(rng.choice(len(points), min(len(points), N_SAMPLES), replace=False))
-    return Sample(rows, nearest_keys(points, half, rows, min(length, len(points) - 1), n_jobs))
+    return Sample(rows, nearest_keys(points, half, rows, min(length, len(points) - 1)))
 
 
-def nearest_keys(
-    points: np.ndarray, half: np.ndarray, rows: np.ndarray, length: int, n_jobs: int | None
-) -> np.ndarray:
+def nearest_keys(points: np.ndarray, half: np.ndarray, rows: np.ndarray, length: int) -> np.ndarray:
     """The other points with the smallest keys for each of ``rows``, smallest first."""
     n = len(points)
     n_stacks = -(-n // STACK_SIZE)
@@ -65,7 +62,7 @@ def nearest_keys(
     with one_blas_thread():
         # Products of many rows are faster, but each row needs memory for a key of every point.
         spans = blocks(len(rows), min(128, max(16, 2**24 // n)))
-        return np.concatenate(map_threads(select, spans, n_jobs))
+        return np.concatenate(map_threads(select, spans))
 
 
 def fraction_listed(X: np.ndarray, sample: Sample, listed: np.ndarray, k: int) -> np.ndarray:

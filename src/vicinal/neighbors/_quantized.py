@@ -37,10 +37,10 @@ class QuantizedPoints(NamedTuple):
     codes: Codes
 
 
-def quantize_points(X: np.ndarray, n_jobs: int | None = -1) -> QuantizedPoints:
+def quantize_points(X: np.ndarray) -> QuantizedPoints:
     """Rescale and quantise points."""
     rescaling = brute.fit_rescaling(X)
-    return QuantizedPoints(rescaling, _quantized(X, rescaling, n_jobs))
+    return QuantizedPoints(rescaling, _quantized(X, rescaling))
 
 
 def can_quantize(queries: np.ndarray, points: QuantizedPoints) -> bool:
@@ -49,11 +49,11 @@ def can_quantize(queries: np.ndarray, points: QuantizedPoints) -> bool:
 
 
 def nearest_to_few(
-    X: np.ndarray, points: QuantizedPoints, queries: np.ndarray, k: int, n_jobs: int | None = -1
+    X: np.ndarray, points: QuantizedPoints, queries: np.ndarray, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The k points of X nearest to each query, sorted by (distance, index)."""
     m = len(queries)
-    targets = _quantized(queries, points.rescaling, n_jobs)
+    targets = _quantized(queries, points.rescaling)
     indices, squares = np.empty((m, k), np.int64), np.empty((m, k))
 
     def search(span: tuple[int, int]) -> None:
@@ -62,11 +62,11 @@ def nearest_to_few(
             *span, indices, squares,
         )  # fmt: skip
 
-    map_threads(search, blocks(m, 1), n_jobs)
+    map_threads(search, blocks(m, 1))
     return indices, np.sqrt(squares, out=squares)
 
 
-def _quantized(X: np.ndarray, rescaling: brute.Rescaling, n_jobs: int | None) -> Codes:
+def _quantized(X: np.ndarray, rescaling: brute.Rescaling) -> Codes:
     n = len(X)
     result = Codes(np.empty(X.shape, np.int8), np.empty(n), np.empty(n), np.empty(n))
 
@@ -74,5 +74,5 @@ def _quantized(X: np.ndarray, rescaling: brute.Rescaling, n_jobs: int | None) ->
         a, b = span
         quantize(rescaling.transform(X[a:b], np.float64), *(values[a:b] for values in result))
 
-    map_threads(fill, blocks(n, 1024), n_jobs)
+    map_threads(fill, blocks(n, 1024))
     return result

@@ -41,7 +41,6 @@ def within_tree(
     *,
     p: int,
     exclude_self: bool,
-    n_jobs: int | None,
 ) -> Rows:
     """Search with the k-d tree: a first traversal counts, a second one fills the lists."""
     n = len(queries)
@@ -57,7 +56,6 @@ def within_tree(
                 tree, kind, queries, rows[span[0] : span[1]], exclude_self, radius, indptr, *output
             ),
             blocks(n, 2048),
-            n_jobs,
             long_work=SLOW_TREE_SEARCH if output is no_output else None,
         )
 
@@ -84,12 +82,10 @@ def within_products(
     radius: float,
     *,
     exclude_self: bool,
-    n_jobs: int | None,
-    progress: str | None = None,
     prepared: PreparedPoints | None = None,
 ) -> Rows:
     """Search with blocked products: single precision is a filter, the exact sum decides."""
-    rescaling, points = for_queries(X, queries, prepared, n_jobs)
+    rescaling, points = for_queries(X, queries, prepared)
     targets = points if exclude_self else rescale(queries, rescaling)
     exact, n_features = np.float32 in rescaling.exact, X.shape[1]
     # The radius may be arbitrarily large, but its square must be finite.
@@ -128,15 +124,13 @@ def within_products(
         return _by_row(parts, b - a)
 
     with one_blas_thread():
-        return in_blocks(search, len(queries), QUERIES_PER_TASK, n_jobs, progress)
+        return in_blocks(search, len(queries), QUERIES_PER_TASK)
 
 
 def in_blocks(
     search: Callable[[tuple[int, int]], Rows],
     n: int,
     size: int,
-    n_jobs: int | None,
-    progress: str | None,
 ) -> Rows:
     """Search block by block; a sample of rows is used to estimate the memory first."""
     if n > 16 * N_SAMPLED:
@@ -147,7 +141,7 @@ def in_blocks(
             margin = 3 * counts.std() / np.sqrt(N_SAMPLED) if width == 1 else 0.0
             n_entries = max(0, int((counts.mean() - margin) * n / width))
             require_lists(n_entries, BYTES_PER_PAIR_IN_BLOCKS)
-    parts = map_threads(search, blocks(n, size), n_jobs, progress=progress, long_work=SLOW_SEARCH)
+    parts = map_threads(search, blocks(n, size), title="neighbours", long_work=SLOW_SEARCH)
     # The blocks are in memory already; concatenating them needs the other half of the estimate.
     require_lists(sum(len(part[1]) for part in parts), BYTES_PER_PAIR_IN_BLOCKS / 2)
     counts = np.concatenate([np.diff(part[0]) for part in parts])

@@ -50,14 +50,13 @@ class SampledDistances:
         self.samples = samples
         self._columns = np.ascontiguousarray(samples.transpose(0, 2, 1))
 
-    def __call__(self, points: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    def __call__(self, points: np.ndarray) -> np.ndarray:
         """Distances of points, of those that were drawn from or of others."""
         points = np.ascontiguousarray(points)
         distances = np.empty(len(points))
         map_threads(
             lambda part: mean_nearest(points, self._columns, *part, distances),
             blocks(len(points), BLOCK),
-            n_jobs,
         )
         return distances
 

@@ -23,7 +23,7 @@ from vicinal.neighbors._zero_vectors import largest_magnitudes
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike, NJobs
+    from vicinal._core.types import MetricLike
 
 # Products, and stored values of measured rows, that a task keeps in memory.
 BLOCK_ENTRIES, MEASURED_ENTRIES = 2_000_000, 1 << 21
@@ -38,8 +38,8 @@ class SparsePoints:
 
     method = "sparse"
 
-    def __init__(self, X: sparse.csr_array, metric: MetricLike | Metric, n_jobs: NJobs) -> None:
-        self.metric, self.n_jobs = as_metric(metric), n_jobs
+    def __init__(self, X: sparse.csr_array, metric: MetricLike | Metric) -> None:
+        self.metric = as_metric(metric)
         self.factor = 1.0 if self.metric.is_cosine else safe_factor(X.data)
         self.X = self._prepare(X, "X")
         self.squares = _row_squares(self.X)
@@ -52,17 +52,15 @@ class SparsePoints:
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
-    def nearest_others(self, k: int, progress: str | None) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_others(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k nearest neighbours of every point."""
-        return self._nearest(self.X, k, True, progress)
+        return self._nearest(self.X, k, True)
 
-    def nearest_to(
-        self, queries: sparse.csr_array, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: sparse.csr_array, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
-        return self._nearest(self._prepare(queries, "queries"), k, False, progress)
+        return self._nearest(self._prepare(queries, "queries"), k, False)
 
-    def within(self, radius: float, queries: sparse.csr_array | None, progress: str | None) -> Rows:
+    def within(self, radius: float, queries: sparse.csr_array | None) -> Rows:
         """The points within ``radius`` of each query, or of each point."""
         targets = self.X if queries is None else self._prepare(queries, "queries")
         reach = 2.0 * radius if self.metric.is_cosine else (radius * self.factor) ** 2
@@ -75,10 +73,10 @@ class SparsePoints:
             indptr = np.searchsorted(rows[near], np.arange(span[1] - span[0] + 1))
             return indptr, ids[near], distances[near]
 
-        return in_blocks(search, targets.shape[0], self.size, self.n_jobs, progress)
+        return in_blocks(search, targets.shape[0], self.size)
 
     def _nearest(
-        self, targets: sparse.csr_array, k: int, exclude_self: bool, progress: str | None
+        self, targets: sparse.csr_array, k: int, exclude_self: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         n = targets.shape[0]
         indices, distances = np.empty((n, k), np.int64), np.empty((n, k))
@@ -91,9 +89,7 @@ class SparsePoints:
             lengths = self.in_metric(self.pair_squares(targets, rows + a, ids))
             indices[a:b], distances[a:b] = first_in_rows(rows, ids, lengths, b - a, k)
 
-        map_threads(
-            search, blocks(n, self.size), self.n_jobs, progress=progress, long_work=SLOW_SEARCH
-        )
+        map_threads(search, blocks(n, self.size), title="neighbours", long_work=SLOW_SEARCH)
         return indices, distances
 
     def _squares_in(

@@ -14,7 +14,7 @@ from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
 
 if TYPE_CHECKING:
-    from vicinal._core.types import MetricLike, NJobs
+    from vicinal._core.types import MetricLike
 
 SYNONYMS = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 
@@ -94,23 +94,23 @@ class Metric:
         if sparse.issparse(X):
             from vicinal.neighbors._sparse_points import SparsePoints
 
-            rows = SparsePoints(X, self, None)
+            rows = SparsePoints(X, self)
             return rows.in_metric(rows.pair_squares(rows.X, first, second))
         if not self.is_compiled:
             from vicinal.neighbors._pairwise import PairwisePoints
 
-            return PairwisePoints(X, self, None).lengths_of(first, second[:, None])[:, 0]
+            return PairwisePoints(X, self).lengths_of(first, second[:, None])[:, 0]
         if self.power == 1:
             return np.abs(X[first] - X[second]).sum(axis=1)
         from vicinal.neighbors._brute_kernels import squared_lengths
         from vicinal.neighbors._exact import Points
 
-        points = Points(X, self, None)
+        points = Points(X, self)
         squares = np.empty(len(pairs))
         squared_lengths(points.X, pairs, squares)
         return points.in_metric(np.sqrt(squares))
 
-    def distance_rows(self, points: Any, n_jobs: NJobs = -1) -> Callable[[int, int], np.ndarray]:
+    def distance_rows(self, points: Any) -> Callable[[int, int], np.ndarray]:
         """Function ``(first, last)`` that returns these rows of the distance matrix of checked points."""
         if self.is_precomputed:
             return lambda first, last: points[first:last]
@@ -121,7 +121,7 @@ class Metric:
             return lambda first, last: np.zeros((1, 1))[first:last]
         from vicinal.neighbors.search import NeighborSearch
 
-        search = NeighborSearch(points, metric=self.name, n_jobs=n_jobs)
+        search = NeighborSearch(points, metric=self.name)
         indices, distances = search.nearest(n - 1)
         matrix = np.empty((n, n))
         np.put_along_axis(matrix, indices, distances, axis=1)
@@ -129,9 +129,7 @@ class Metric:
         matrix = np.minimum(matrix, matrix.T)
         return lambda first, last: matrix[first:last]
 
-    def distance_matrix(
-        self, points: np.ndarray | sparse.csr_array, n_jobs: NJobs = -1
-    ) -> np.ndarray:
+    def distance_matrix(self, points: np.ndarray | sparse.csr_array) -> np.ndarray:
         """The distance matrix of checked points; the given one if the metric is precomputed."""
         if self.is_precomputed:
             return points
@@ -141,13 +139,13 @@ class Metric:
             f"The distance matrix of {n:,} points for metric={self.name!r}",
             "Use metric='euclidean', which needs no matrix, or fewer points.",
         )
-        return np.ascontiguousarray(self.distance_rows(points, n_jobs)(0, n))
+        return np.ascontiguousarray(self.distance_rows(points)(0, n))
 
     def _compiled_rows(self, points: np.ndarray) -> Callable[[int, int], np.ndarray]:
         from vicinal.neighbors._brute_kernels import euclidean_rows, manhattan_rows
         from vicinal.neighbors._exact import Points
 
-        prepared = Points(points, self, 1)
+        prepared = Points(points, self)
         columns = np.ascontiguousarray(prepared.X.T)
         kernel = euclidean_rows if self.is_euclidean else manhattan_rows
 

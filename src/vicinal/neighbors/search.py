@@ -12,8 +12,7 @@ from vicinal._core.chunked import ChunkedRows, is_chunked
 from vicinal._core.lazy import chunked_counterpart
 from vicinal._core.matrix_checks import check_distances
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
-from vicinal._core.parallel import n_threads
+from vicinal._core.options import entry
 from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.sparse import checked_csr
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     )
 
 METHODS = ("auto", "exact", "approximate")
-# Searches of at least this many rows may show a progress bar.
-PROGRESS_MIN_ROWS = 5_000
 # Indices and distances, in the backend and in the result.
 BYTES_PER_NEIGHBOR = 32.0
 # Below this size memory is not checked: that takes longer than the search for one query.
@@ -93,7 +90,7 @@ class NeighborSearch(Stamped):
     (array([[2]]), array([[0.5]]))
     """
 
-    @checked
+    @entry
     def __init__(
         self,
         X: MatrixLike | tuple[ArrayLike, ArrayLike],
@@ -107,11 +104,8 @@ class NeighborSearch(Stamped):
     ) -> None:
         check_choice(method, "method", METHODS)
         check_real(recall, "recall", low=0.0, high=1.0, open_low=True)
-        n_threads(n_jobs)
-        self._metric, self.verbose = as_metric(metric), verbose
-        self._backend = _choose_backend(
-            X, self._metric, method, recall, random_state, n_jobs, verbose
-        )
+        self._metric, self.n_jobs, self.verbose = as_metric(metric), n_jobs, verbose
+        self._backend = _choose_backend(X, self._metric, method, recall, random_state)
 
     @property
     def metric(self) -> MetricLike:
@@ -129,6 +123,7 @@ class NeighborSearch(Stamped):
     def recall_(self) -> float:
         return getattr(self._backend, "recall", 1.0)
 
+    @entry
     def nearest(self, n_neighbors: int, queries: MatrixLike | None = None) -> NeighborArrays:
         """Find the nearest points, sorted by (distance, index).
 
@@ -156,7 +151,7 @@ class NeighborSearch(Stamped):
                 return self._backend.nearest_to_chunks(queries, n_neighbors)
             targets = self._check_queries(queries)
             _require_lists(targets.shape[0], n_neighbors)
-            return self._backend.nearest_to(targets, n_neighbors, self._progress(targets.shape[0]))
+            return self._backend.nearest_to(targets, n_neighbors)
         if self._is_chunked:
             return self._backend.lists(_check_others(n_neighbors, n))
         others, lengths = nearest_others(self, n_neighbors)
@@ -169,6 +164,7 @@ class NeighborSearch(Stamped):
         indices[:, 1:], distances[:, 1:] = others, lengths
         return indices, distances
 
+    @entry
     def within(
         self, radius: float, queries: MatrixLike | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -192,15 +188,11 @@ class NeighborSearch(Stamped):
         """
         radius = check_real(radius, "radius", low=0.0, open_low=True)
         targets = None if queries is None else self._check_queries(queries)
-        n = len(self._backend) if targets is None else targets.shape[0]
-        return self._backend.within(radius, targets, self._progress(n))
+        return self._backend.within(radius, targets)
 
     @property
     def _is_chunked(self) -> bool:
         return isinstance(getattr(self._backend, "X", None), ChunkedRows)
-
-    def _progress(self, n_rows: int) -> str | None:
-        return "neighbours" if self.verbose > 0 and n_rows >= PROGRESS_MIN_ROWS else None
 
     def _check_queries(self, queries: Any) -> Any:
         if self._metric.is_precomputed:
@@ -230,7 +222,7 @@ def nearest_others(search: NeighborSearch, n_neighbors: int) -> NeighborArrays:
     n = search.n_points
     n_neighbors = _check_others(n_neighbors, n)
     _require_lists(n, n_neighbors)
-    lists: NeighborArrays = search._backend.nearest_others(n_neighbors, search._progress(n))
+    lists: NeighborArrays = search._backend.nearest_others(n_neighbors)
     return lists
 
 
@@ -267,13 +259,9 @@ def _choose_backend(
     method: str,
     recall: float,
     random_state: RandomStateLike,
-    n_jobs: NJobs,
-    verbose: int,
 ) -> Any:
     if is_chunked(X):
-        return chunked_counterpart("StoredSearch")(
-            X, metric, method, recall, random_state, n_jobs, verbose
-        )
+        return chunked_counterpart("StoredSearch")(X, metric, method, recall, random_state)
     if isinstance(X, tuple) and len(X) == 2 and all(np.ndim(part) == 2 for part in X):
         from vicinal.neighbors._precomputed import Neighbors
 
@@ -285,12 +273,12 @@ def _choose_backend(
         matrix = check_distances(X)
         if sparse.issparse(matrix):
             return SparseDistances(matrix)
-        return Distances(matrix, n_jobs)
+        return Distances(matrix)
     if sparse.issparse(X):
-        return _sparse_backend(X, metric, method, n_jobs)
+        return _sparse_backend(X, metric, method)
     points = check_points(X, dtype=None)
     if method != "approximate":
-        return _exact_backend(points, metric, n_jobs)
+        return _exact_backend(points, metric)
     if not (metric.is_compiled and metric.power == 2):
         raise InvalidValueError(
             f"metric={metric.name!r} has no approximate search, only 'euclidean' and 'cosine' have; use "
@@ -299,10 +287,10 @@ def _choose_backend(
         )
     from vicinal.neighbors._approximate import ClusteredPoints
 
-    return ClusteredPoints(points, metric, recall, random_state, n_jobs)
+    return ClusteredPoints(points, metric, recall, random_state)
 
 
-def _sparse_backend(X: Any, metric: Metric, method: str, n_jobs: NJobs) -> Any:
+def _sparse_backend(X: Any, metric: Metric, method: str) -> Any:
     from vicinal.neighbors._sparse_points import SparsePoints, check_sparse_points
 
     if not metric.accepts_sparse or method == "approximate":
@@ -311,17 +299,17 @@ def _sparse_backend(X: Any, metric: Metric, method: str, n_jobs: NJobs) -> Any:
             "pass X.toarray(), use metric='euclidean' or 'cosine' with an exact search, or "
             "metric='precomputed' if X contains distances."
         )
-    return SparsePoints(check_sparse_points(X), metric, n_jobs)
+    return SparsePoints(check_sparse_points(X), metric)
 
 
-def _exact_backend(points: np.ndarray, metric: Metric, n_jobs: NJobs) -> Any:
+def _exact_backend(points: np.ndarray, metric: Metric) -> Any:
     if metric.is_compiled:
         from vicinal.neighbors._exact import Points
 
-        return Points(points, metric, n_jobs)
+        return Points(points, metric)
     from vicinal.neighbors._pairwise import PairwisePoints
 
-    return PairwisePoints(points, metric, n_jobs)
+    return PairwisePoints(points, metric)
 
 
 def _check_query_distances(queries: Any, backend: Any) -> Any:

@@ -111,7 +111,6 @@ class KNNTransformer(
             metric=self.metric,
             method=self.method,
             random_state=int(check_random_state(self.random_state).randint(2**31 - 1)),
-            n_jobs=self.n_jobs,
         )
         self.n_samples_fit_ = self._n_features_out = n
         return self

@@ -48,15 +48,12 @@ class ChainLevel:
         Number of threads.
     """
 
-    def __init__(
-        self, matrix: sparse.csr_array, estimate: np.ndarray | None, n_jobs: int | None
-    ) -> None:
+    def __init__(self, matrix: sparse.csr_array, estimate: np.ndarray | None) -> None:
         n = matrix.shape[0]
-        self.n_jobs = n_jobs
         self.arrays = kernel_arrays(matrix)
         self.spans = _row_blocks(n) if estimate is not None else [(0, n)]
         self._factors = map_threads(
-            lambda span: _factor(matrix[slice(*span), slice(*span)]), self.spans, n_jobs
+            lambda span: _factor(matrix[slice(*span), slice(*span)]), self.spans
         )
         self._buffers = np.zeros(n), np.empty(n)
         self._groups: np.ndarray | None = None
@@ -82,7 +79,7 @@ class ChainLevel:
         if len(sums) <= COARSEST_MAX_NODES:
             self._coarse = CoarsestLevel(coarse)
         else:
-            self._coarse = ChainLevel(coarse, sums, self.n_jobs)
+            self._coarse = ChainLevel(coarse, sums)
 
     def solve(self, r: np.ndarray, out: np.ndarray) -> None:
         """Correct on the aggregates, then along steps of the chain."""
@@ -95,12 +92,10 @@ class ChainLevel:
             map_threads(
                 lambda span: prolong(self._groups, self._fractions, correction, y, *span),
                 self.spans,
-                self.n_jobs,
             )
         map_threads(
             lambda task: smooth(self.arrays, task[0], r, y, remaining, out, *task[1]),
             list(zip(self._factors, self.spans, strict=True)),
-            self.n_jobs,
         )
 
     def correction(self, r: np.ndarray) -> np.ndarray:

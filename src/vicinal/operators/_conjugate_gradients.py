@@ -53,8 +53,6 @@ def solve_positive_definite(
     *,
     tolerance: float = 1e-10,
     max_iter: int | None = None,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
 ) -> Solution:
     """Solve A X = B for a sparse, symmetric, positive definite A.
 
@@ -69,10 +67,6 @@ def solve_positive_definite(
         weighted mean of its neighbours.
     max_iter : int, optional
         Maximum number of iterations, by default 1000 + 10 sqrt(n).
-    n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores. The result does not depend on it.
-    progress : str, optional
-        Title of a progress bar; None shows no bar.
 
     Returns
     -------
@@ -90,9 +84,7 @@ def solve_positive_definite(
     >>> solve_positive_definite([[2.0, -1.0], [-1.0, 2.0]], [3.0, 0.0]).values
     array([2., 1.])
     """
-    return PositiveDefiniteSolver(matrix).solve(
-        right_sides, tolerance=tolerance, max_iter=max_iter, n_jobs=n_jobs, progress=progress
-    )
+    return PositiveDefiniteSolver(matrix).solve(right_sides, tolerance=tolerance, max_iter=max_iter)
 
 
 class PositiveDefiniteSolver:
@@ -128,8 +120,6 @@ class PositiveDefiniteSolver:
         *,
         tolerance: float = 1e-10,
         max_iter: int | None = None,
-        n_jobs: int | None = -1,
-        progress: str | None = None,
     ) -> Solution:
         """Solve A X = B; parameters are those of `solve_positive_definite`."""
         order, n = self._order, len(self._order)
@@ -155,9 +145,7 @@ class PositiveDefiniteSolver:
             residuals[slice(*span)] = errors[:width]
             return n_iter
 
-        n_iters = map_threads(
-            solve_block, blocks(columns.shape[1], n_lanes), n_jobs, progress=progress
-        )
+        n_iters = map_threads(solve_block, blocks(columns.shape[1], n_lanes), title="equations")
         # The negation also catches NaN.
         if not (residuals <= tolerance).all():
             raise np.linalg.LinAlgError(

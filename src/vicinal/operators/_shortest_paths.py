@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.array_checks import read_array
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -26,7 +26,7 @@ SOURCES_PER_TASK = 4
 TILE_SIZE = 512
 
 
-@checked
+@entry
 def shortest_paths(
     graph: Graph, sources: ArrayLike | None = None, *, n_jobs: NJobs = -1, verbose: int = 0
 ) -> np.ndarray:
@@ -71,9 +71,9 @@ def shortest_paths(
         "Use fewer sources, or n_landmarks in Isomap.",
     )
     paths = np.empty((len(starts), n))
-    _search(graph, starts, paths, n_jobs, "shortest paths" if verbose > 0 else None)
+    _search(graph, starts, paths)
     if sources is None and not graph.directed:
-        _make_symmetric(paths, n_jobs)
+        _make_symmetric(paths)
     return paths
 
 
@@ -91,9 +91,7 @@ def landmark_nodes(graph: Graph, n_landmarks: int) -> np.ndarray:
     return landmarks
 
 
-def _search(
-    graph: Graph, starts: np.ndarray, paths: np.ndarray, n_jobs: int | None, title: str | None
-) -> None:
+def _search(graph: Graph, starts: np.ndarray, paths: np.ndarray) -> None:
     from vicinal.operators._shortest_path_kernels import from_each, from_patch, nearby_order
 
     n = graph.n_nodes
@@ -112,26 +110,23 @@ def _search(
         map_threads(
             lambda rows: from_patch(*edges, nodes[rows], original_nodes, rows, paths),
             patches,
-            n_jobs,
-            progress=title,
+            title="shortest paths",
         )
     else:
         map_threads(
             lambda block: from_each(*edges, nodes, original_nodes, *block, paths),
             blocks(len(nodes), SOURCES_PER_TASK),
-            n_jobs,
-            progress=title,
+            title="shortest paths",
         )
 
 
-def _make_symmetric(paths: np.ndarray, n_jobs: int | None) -> None:
+def _make_symmetric(paths: np.ndarray) -> None:
     from vicinal.operators._shortest_path_kernels import symmetrize_paths
 
     tiles = blocks(len(paths), TILE_SIZE)
     map_threads(
         lambda tile: symmetrize_paths(paths, *tile[0], tile[1]),
         [(rows, columns) for rows in tiles for columns in tiles if rows <= columns],
-        n_jobs,
     )
 
 

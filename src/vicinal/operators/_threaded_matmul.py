@@ -25,14 +25,13 @@ class ThreadedSparseOperator(LinearOperator):
         Number of threads; -1 uses all cores.
     """
 
-    def __init__(self, matrix: sparse.csr_array, n_jobs: int | None = -1) -> None:
+    def __init__(self, matrix: sparse.csr_array) -> None:
         super().__init__(np.float64, matrix.shape)
         self.matrix = matrix
-        threads = n_threads(n_jobs) if matrix.nnz > MIN_ENTRIES_FOR_THREADS else 1
+        threads = n_threads() if matrix.nnz > MIN_ENTRIES_FOR_THREADS else 1
         # More blocks than threads, because rows differ in length and cores in load.
         n_blocks = 2 * threads if threads > 1 else 1
         self._blocks = blocks(matrix.shape[0], max(1, -(-matrix.shape[0] // n_blocks)))
-        self._threads = threads
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
         from vicinal.operators._matmul_kernels import rows_times_vector
@@ -50,6 +49,5 @@ class ThreadedSparseOperator(LinearOperator):
         map_threads(
             lambda rows: kernel(matrix.indptr, matrix.indices, matrix.data, x, *rows, out),
             self._blocks,
-            self._threads,
         )
         return out

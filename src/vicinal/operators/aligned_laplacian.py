@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PATCHES_PER_TASK = 1 << 13
 
 
-@checked
+@entry
 def aligned_digraph_laplacian(
     digraph: Graph | MatrixLike, beta: float = TELEPORT, *, n_jobs: NJobs = -1
 ) -> sparse.csr_array:
@@ -59,7 +59,7 @@ def aligned_digraph_laplacian(
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    return _align(digraph, beta, n_jobs)[0]
+    return _align(digraph, beta)[0]
 
 
 class AlignedWalk(ThreadedSparseOperator):
@@ -84,16 +84,16 @@ class AlignedWalk(ThreadedSparseOperator):
         Matrix of the operator.
     """
 
-    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = -1) -> None:
-        laplacian, mass = _align(digraph, beta, n_jobs)
+    def __init__(self, digraph: Any, beta: float = TELEPORT) -> None:
+        laplacian, mass = _align(digraph, beta)
         walk = sparse.csr_array(sparse.identity(len(mass)) - laplacian)
-        super().__init__(walk, n_jobs)
+        super().__init__(walk)
         self.stationary = mass / mass.sum()
         self.trivial_vector = np.sqrt(self.stationary)
         self.sparse_part = walk
 
 
-def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_array, np.ndarray]:
+def _align(digraph: Any, beta: float) -> tuple[sparse.csr_array, np.ndarray]:
     """Compute the aligned Laplacian and the diagonal of F."""
     beta = check_real(beta, "beta", low=0.0, high=1.0)
     if beta == 1:
@@ -130,7 +130,6 @@ def _align(digraph: Any, beta: float, n_jobs: int | None) -> tuple[sparse.csr_ar
             values,
         ),
         blocks(n, PATCHES_PER_TASK),
-        n_jobs,
     )
     # The first entries of each patch are its stationary distribution.
     is_mass = np.zeros(n_entries, dtype=bool)

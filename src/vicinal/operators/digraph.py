@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.operators._threaded_matmul import ThreadedSparseOperator
@@ -53,11 +53,11 @@ class SymmetricWalk(LinearOperator):
         Factors of the part of rank 2.
     """
 
-    def __init__(self, digraph: Any, beta: float = TELEPORT, n_jobs: int | None = -1) -> None:
+    def __init__(self, digraph: Any, beta: float = TELEPORT) -> None:
         weights = edge_weights(digraph)
         n = weights.shape[0]
         super().__init__(np.float64, (n, n))
-        self.stationary = stationary_distribution(weights, beta, n_jobs=n_jobs)
+        self.stationary = stationary_distribution(weights, beta)
         if not (self.stationary > 0).all():
             raise InvalidValueError(
                 f"beta={beta}, but {int((self.stationary == 0).sum())} node(s) are never visited by the "
@@ -73,7 +73,7 @@ class SymmetricWalk(LinearOperator):
         self.sparse_part = sparse.csr_array(half + half.T)
         self.left = self.trivial_vector * (1.0 - beta + beta * dangling)
         self.right = 1.0 / (n * self.trivial_vector)
-        self._product = ThreadedSparseOperator(self.sparse_part, n_jobs)
+        self._product = ThreadedSparseOperator(self.sparse_part)
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
         x = x.ravel()
@@ -106,7 +106,7 @@ def require_square(n: int) -> None:
     require_memory(16.0 * n * n, f"The matrix of {n:,} nodes", "Use the operator instead.")
 
 
-@checked
+@entry
 def digraph_laplacian(
     digraph: Graph | MatrixLike,
     beta: float = TELEPORT,
@@ -152,7 +152,7 @@ def digraph_laplacian(
     if as_matrix:
         # Checked before the stationary distribution, which is slow for many nodes.
         require_square(n)
-    walk = SymmetricWalk(weights, beta, n_jobs)
+    walk = SymmetricWalk(weights, beta)
     if as_matrix:
         matrix = walk.toarray()
         np.subtract(0.0, matrix, out=matrix)

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from vicinal._core.options import checked
-from vicinal._core.parallel import blocks, one_blas_thread
+from vicinal._core.options import entry
+from vicinal._core.parallel import blocks
 from vicinal._core.scalar_checks import check_count, check_real
 from vicinal._core.sparse import checked_csr
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -44,8 +44,7 @@ class Eigenpairs(NamedTuple):
     residuals: np.ndarray
 
 
-@checked
-@one_blas_thread()
+@entry(blas_threads=1)
 def leading_eigenpairs(
     operator: Graph | MatrixLike | LinearOperator,
     n_pairs: int,
@@ -97,16 +96,16 @@ def leading_eigenpairs(
         weights = as_affinity(operator, name="operator")
         n_pairs = _check_pairs(n_pairs, weights.shape[0])
         structure = affinity_structure(weights)
-        pairs = normalized_pairs(weights, structure, n_pairs, tolerance, seed, n_jobs)
+        pairs = normalized_pairs(weights, structure, n_pairs, tolerance, seed)
     else:
-        operator = _symmetric_operator(operator, n_jobs)
+        operator = _symmetric_operator(operator)
         n_pairs = _check_pairs(n_pairs, operator.shape[0])
         pairs = with_residuals(operator, *largest(operator, n_pairs, tolerance, seed))
     return pairs
 
 
 def walk_eigenpairs(
-    walk: Any, n_pairs: int, *, tolerance: float = 1e-9, random_state: int = 0, n_jobs: int | None
+    walk: Any, n_pairs: int, *, tolerance: float = 1e-9, random_state: int = 0
 ) -> Eigenpairs:
     """Compute eigenpairs of the symmetric walk on a digraph, without the trivial one.
 
@@ -120,10 +119,8 @@ def walk_eigenpairs(
         As for `leading_eigenpairs`.
     random_state : int, default=0
         Seed of the start vector.
-    n_jobs : int or None
-        Number of threads.
     """
-    values, vectors = walk_pairs(walk, n_pairs, tolerance, random_state, n_jobs)
+    values, vectors = walk_pairs(walk, n_pairs, tolerance, random_state)
     return with_residuals(walk, values, vectors)
 
 
@@ -163,11 +160,11 @@ def _check_pairs(n_pairs: Any, n: int) -> int:
     return check_count(n_pairs, "n_pairs", high=n, remedy="There are only as many pairs as points.")
 
 
-def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
+def _symmetric_operator(operator: Any) -> Any:
     from vicinal.graphs.graph import Graph
 
     if isinstance(operator, Graph):
-        return ThreadedSparseOperator(as_affinity(operator), n_jobs)
+        return ThreadedSparseOperator(as_affinity(operator))
     if not isinstance(operator, LinearOperator) and not sparse.issparse(operator):
         operator = np.asarray(operator)
     if operator.ndim != 2 or operator.shape[0] != operator.shape[1]:
@@ -191,7 +188,7 @@ def _symmetric_operator(operator: Any, n_jobs: int | None) -> Any:
             f"operator differs from its transpose by up to {difference:g}, but a symmetric one is needed; "
             "for a digraph, use digraph_laplacian."
         )
-    return ThreadedSparseOperator(operator, n_jobs) if sparse.issparse(operator) else operator
+    return ThreadedSparseOperator(operator) if sparse.issparse(operator) else operator
 
 
 class _Pair(NamedTuple):
@@ -208,7 +205,6 @@ def normalized_pairs(
     n_pairs: int,
     tolerance: float,
     seed: int,
-    n_jobs: int | None,
 ) -> Eigenpairs:
     """Like `leading_eigenpairs` with ``normalized``, for checked weights of known structure."""
     n, sums = weights.shape[0], structure.degrees
@@ -222,9 +218,7 @@ def normalized_pairs(
         n_others = min(n_pairs - len(components), len(nodes) - 1)
         if n_others > 0:
             block = matrix if len(nodes) == n else matrix[nodes][:, nodes]
-            values, vectors = connected_pairs(
-                block, trivial_vector, n_others, tolerance, seed, n_jobs
-            )
+            values, vectors = connected_pairs(block, trivial_vector, n_others, tolerance, seed)
             others += [
                 _Pair(value, nodes, column) for value, column in zip(values, vectors.T, strict=True)
             ]
@@ -234,9 +228,7 @@ def normalized_pairs(
     for column, pair in enumerate(pairs):
         vectors[pair.nodes, column] = pair.entries
     values = np.array([pair.value for pair in pairs])
-    return with_residuals(
-        ThreadedSparseOperator(matrix, n_jobs), values, vectors, isolated=sums == 0
-    )
+    return with_residuals(ThreadedSparseOperator(matrix), values, vectors, isolated=sums == 0)
 
 
 def _nodes_by_component(labels: np.ndarray) -> list[np.ndarray]:

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import splu
 
 from vicinal._core.array_checks import real_array
 from vicinal._core.matrix_checks import check_affinity
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import map_threads, one_blas_thread
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError, NotConvergedError
@@ -48,7 +48,7 @@ N_STEPS, N_REPAIR_STEPS, MOVE = 30, 5, 0.5
 MIN_TOLERANCE = 1e-15
 
 
-@checked
+@entry
 def stationary_distribution(
     digraph: Graph | MatrixLike,
     beta: float = TELEPORT,
@@ -107,7 +107,7 @@ def stationary_distribution(
     walk, dangling = walk_matrix(weights)
     start = None if landing is None else _landing_distribution(landing, walk.shape[0])
     if beta < 1:
-        return solve_teleport(walk, dangling, beta, tolerance, start, n_jobs)
+        return solve_teleport(walk, dangling, beta, tolerance, start)
     if dangling.any():
         raise InvalidValueError(
             f"beta=1, but {int(dangling.sum())} node(s) have no edge to follow, the first is "
@@ -120,7 +120,7 @@ def stationary_distribution(
         probabilities[closed] = _by_elimination(inside)
     else:
         probabilities[closed] = solve_teleport(
-            inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance, n_jobs=n_jobs
+            inside, np.zeros(len(closed), dtype=bool), 1.0, tolerance
         )
     return probabilities
 
@@ -184,7 +184,6 @@ def solve_teleport(
     beta: float,
     tolerance: float,
     landing: np.ndarray | None = None,
-    n_jobs: int | None = -1,
 ) -> np.ndarray:
     """Distribution of the walk with teleport to ``landing``, by default uniform.
 
@@ -209,7 +208,7 @@ def solve_teleport(
         coarse = landing is None and beta < 1
         # Columns of A = I - beta P' sum to 1 - beta or more, so |A^-1 r| <= |r| / (1 - beta) in sums of
         # absolute values. The normalisation may double an error.
-        solver = IterativeSolver(matrix, 0.5 * (1.0 - beta) * tolerance, coarse, n_jobs)
+        solver = IterativeSolver(matrix, 0.5 * (1.0 - beta) * tolerance, coarse)
     residual = right - matrix @ solution
     for n_refined in range(MAX_REFINEMENTS):
         # Threads of small matrix products would wait for each other, and change the order of summation.
@@ -269,11 +268,9 @@ class IterativeSolver:
         Number of threads.
     """
 
-    def __init__(
-        self, matrix: sparse.csr_array, residual: float, coarse: bool, n_jobs: int | None
-    ) -> None:
+    def __init__(self, matrix: sparse.csr_array, residual: float, coarse: bool) -> None:
         self.residual = residual
-        self._matrix, self._coarse, self._n_jobs = matrix, coarse, n_jobs
+        self._matrix, self._coarse = matrix, coarse
         self._level: ChainLevel | None = None
 
     def solve(self, right: np.ndarray, solution: np.ndarray) -> np.ndarray:
@@ -282,7 +279,7 @@ class IterativeSolver:
         if self._level is None:
             reduction = FIRST_REDUCTION if self._coarse else REDUCTION
             estimate = self._steps(solution, N_STEPS) if self._coarse else None
-            self._level = ChainLevel(self._matrix, estimate, self._n_jobs)
+            self._level = ChainLevel(self._matrix, estimate)
         elif self._coarse:
             # Aggregates in the proportions of a better estimate save half of the steps.
             self._level.update(self._steps(np.maximum(solution, 0.0), N_REPAIR_STEPS))
@@ -294,7 +291,7 @@ class IterativeSolver:
         remaining = np.abs(right - self._matrix @ correction).sum()
         # The negation also catches NaN.
         if not remaining < np.abs(right).sum() and self._level.has_aggregates:
-            self._level, self._coarse = ChainLevel(self._matrix, None, self._n_jobs), False
+            self._level, self._coarse = ChainLevel(self._matrix, None), False
             correction = bicgstab(self._level, right, tolerance, MAX_ITER)[0]
         return correction
 
@@ -328,7 +325,7 @@ def bicgstab(
     n, matrix = len(b), level.arrays
 
     def in_blocks(kernel: Callable[..., tuple[float, float]], *arrays: object) -> tuple[float, ...]:
-        sums = map_threads(lambda span: kernel(*arrays, *span), level.spans, level.n_jobs)
+        sums = map_threads(lambda span: kernel(*arrays, *span), level.spans)
         return tuple(sum(parts) for parts in zip(*sums, strict=True)) if sums[0] else ()
 
     x, p, v = np.zeros(n), np.zeros(n), np.zeros(n)

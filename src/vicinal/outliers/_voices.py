@@ -188,7 +188,7 @@ class Voices:
             ranks = CLEAN_FRACTION * (1.0 - CLEAN_FRACTION) ** np.arange(self.k)
             return (lengths * (ranks / ranks.sum())).sum(axis=1)
         if self._samples.euclidean is not None:
-            return self._samples.euclidean(placed, self.n_jobs)
+            return self._samples.euclidean(placed)
         ranks = self._samples.ranks
         means = np.empty(len(placed))
         for start, stop in blocks(len(placed), BLOCK):

@@ -218,7 +218,7 @@ class OutlierDetector(OutlierMixin, FitCallbacks, BaseEstimator):
                     "X is a dask array, which is taken for points, but metric='precomputed' needs "
                     "distances: pass points and the name of a metric, or distances as a NumPy array."
                 )
-            rows = CheckedRows(validate_chunks(self, X), self.n_jobs)
+            rows = CheckedRows(validate_chunks(self, X))
             if len(rows) < at_least:
                 raise InvalidValueError(
                     f"X has n_samples={len(rows)}, but at least {at_least} rows are needed."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vicinal._core.array_checks import read_array
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.plot._axes import check_are_axes, check_color
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vicinal._core.types import ArrayLike
 
 
-@checked
+@entry
 def segments(
     image: ArrayLike,
     labels: ArrayLike,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_real
 from vicinal.plot._axes import (
     NOISE,
@@ -37,7 +37,7 @@ MAX_LEGEND_ENTRIES = 20
 MAX_VECTOR_POINTS = 20_000
 
 
-@checked
+@entry
 def embedding(
     positions: ArrayLike,
     labels: ArrayLike | None = None,

@@ -14,12 +14,13 @@ the halves have no neighbours in common; large alpha increases b. The alpha with
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
 
-from vicinal._core.parallel import map_threads, n_cores_used, n_threads, progress_bar
+from vicinal._core.parallel import n_cores_used, n_threads, progress_bar, together
 from vicinal._core.warn import LongWork, warn_if_long
 from vicinal.graphs.graph import Graph
 from vicinal.rank._scores import Resolvent
@@ -89,7 +90,7 @@ def choose_alpha(
                 bar.update(amount)
             return scores
 
-        halves = map_threads(scores_along, _halves(digraph), n_jobs)
+        halves = together(*(partial(scores_along, half) for half in _halves(digraph)))
     curve = [(alpha, reliability(*pair)) for alpha, *pair in zip(GRID, *halves, strict=True)]
     values = np.array(curve)
     return float(values[np.argmax(values[:, 1]), 0]), values

@@ -99,7 +99,7 @@ class ConjugateGradientScores:
             self._solver = PositiveDefiniteSolver(
                 self.system, coarse=self._coarse, single=self._single
             )
-        return self._solver.solve(right_sides, tolerance=TOLERANCE, n_jobs=n_jobs).values
+        return self._solver.solve(right_sides, tolerance=TOLERANCE).values
 
     def __getstate__(self) -> dict[str, Any]:
         # The preconditioner is as large as the system, and quickly built again.

@@ -162,7 +162,7 @@ class PerceptualRanking(RankingMixin, PerceptualEstimator):
     def _solver(self, digraph: Graph, n_jobs: int) -> Callable[[float], Resolvent]:
         """Scores along a subgraph of the digraph, for any alpha."""
         # A subgraph may be disconnected, so its walk always has a teleport.
-        walk = self._walk(digraph, min(float(self.beta), TELEPORT), n_jobs)
+        walk = self._walk(digraph, min(float(self.beta), TELEPORT))
         return lambda alpha: scores_along(walk, alpha, n_jobs)
 
     def _start_vectors_of_new(self, X: ArrayLike) -> sparse.csr_array:

@@ -132,9 +132,7 @@ class SharedInputs:
         lists = self.neighbors[0][:, 1:] if is_distinct else None
         # With duplicates the first tree can be a star, which leaves its centre without edges for a second.
         n_trees = max(min(MAX_TREES, self.n // 2), 1)
-        return max_disjoint_mst(
-            self.points, n_trees, n_jobs=self.n_jobs, verbose=self.verbose, lists=lists
-        )
+        return max_disjoint_mst(self.points, n_trees, lists=lists)
 
     @cached_property
     def tree_affinity(self) -> sparse.csr_array:

@@ -15,7 +15,7 @@ from vicinal._base.contextual_extension import (
     symmetric_rows,
 )
 from vicinal._core.boxplot_scores import BoxplotScale, score_of
-from vicinal._core.parallel import n_threads
+from vicinal._core.options import entry
 from vicinal._core.pickles import Stamped
 from vicinal._core.scalar_checks import check_count
 from vicinal._core.suggestions import listing
@@ -151,6 +151,7 @@ class PerceptionModel(Stamped):
         write_model(path, self._document, self._arrays)
         return path
 
+    @entry
     def assign(
         self,
         X: TableLike,
@@ -180,7 +181,6 @@ class PerceptionModel(Stamped):
             Cluster, probabilities, noise score and nearest training rows of each new row, and how the new
             rows differ from the training rows.
         """
-        n_threads(n_jobs)
         n_distinct = len(self._points)
         k = min(check_count(n_neighbors, "n_neighbors"), n_distinct)
         rows, names = self._read(X, ids)
@@ -232,7 +232,7 @@ class PerceptionModel(Stamped):
             {"descriptor": "coding_length"},
             members,
         )
-        return new_contexts(known, points, n_jobs, entered=members is not None)
+        return new_contexts(known, points, entered=members is not None)
 
     def _hardly_visited(self, contexts: NewContexts) -> np.ndarray:
         """Whether new rows are noise: nearer to the origin than the threshold, or mostly next to noise."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from threadpoolctl import threadpool_limits
 
 from vicinal import __version__
-from vicinal._core.options import seed_from
-from vicinal._core.parallel import map_threads, n_threads
+from vicinal._core.options import entry, seed_from
+from vicinal._core.parallel import together
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal._core.tables import RawTable
 from vicinal.report import fallbacks
@@ -44,6 +44,7 @@ STEPS = [
 ]
 
 
+@entry
 def perceive(
     X: TableLike,
     *,
@@ -126,6 +127,7 @@ def perceive(
     )
 
 
+@entry
 def perceive_table(
     table: RawTable,
     origin: Origin,
@@ -144,7 +146,6 @@ def perceive_table(
     if isinstance(n_clusters, str):
         check_choice(n_clusters, "n_clusters", ("auto",))
     check_count(sample, "sample", low=50)
-    n_threads(n_jobs)
     data = prepare(table, scaling, kinds=kinds, weights=weights, n_jobs=n_jobs)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."
@@ -233,7 +234,7 @@ def run_steps(
             fallbacks.no_explanations,
         ),
     ]
-    maps, explanations = map_threads(lambda run: run(), independent, inputs.n_jobs)
+    maps, explanations = together(*independent)
     scores = None
     if data.labels is not None:
         classes = data.labels

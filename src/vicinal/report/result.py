@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.options import entry
 from vicinal.exceptions import MissingDependencyError
 from vicinal.report._document import Document
 from vicinal.report._preprocessing import CleanTable
@@ -130,6 +131,7 @@ class Perception(Document):
         """Membership of every row in each cluster, and last in the noise; rows sum to 1."""
         return self.clusters.probabilities
 
+    @entry
     def model(self, *, n_jobs: NJobs = -1) -> PerceptionModel:
         """Keep what is needed to assign new rows to the clusters.
 

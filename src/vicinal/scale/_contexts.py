@@ -29,14 +29,12 @@ def contextual_distance(
     n_neighbors: int,
     descriptor: DescriptorLike,
     epsilon: float | None,
-    n_jobs: int | None,
-    verbose: int,
 ) -> tuple[Any, Any]:
     """Contexts and contextual distances as dask arrays in the chunks of X."""
-    points = store_points(X, "euclidean", n_jobs, verbose)
+    points = store_points(X, "euclidean")
     cells, n = points.cells, len(points)
     k = check_count(n_neighbors, "n_neighbors", high=n - 1, remedy=f"X has {n} point(s).")
-    engine = current_engine(n_jobs, verbose)
+    engine = current_engine()
     length = fill_lists(cells, k, engine)
     name = _name(k, descriptor, epsilon)
     tasks = [(cells, cell, length, k, descriptor, epsilon, name) for cell in range(len(cells))]
@@ -71,7 +69,7 @@ def _measure_cell(
         rows, local = np.unique(contexts, return_inverse=True)
         data = load_rows(cells, rows, cell)
         local = np.ascontiguousarray(local.reshape(contexts.shape))
-        distances = distances_in_contexts(data, local, descriptor, epsilon=epsilon, n_jobs=1)
+        distances = distances_in_contexts(data, local, descriptor, epsilon=epsilon)
     cells.store.save(target, distances)
 
 

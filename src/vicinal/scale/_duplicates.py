@@ -18,7 +18,7 @@ def find_duplicates(X: ChunkedRows) -> Duplicates:
     Rows are compared by hashes of 128 bits, which fit into memory.
     """
     array = X.array.rechunk({1: -1})
-    engine = current_engine(-1, 0)
+    engine = current_engine()
     hashes = engine.run_on_blocks(_hash_rows, array, [()] * array.numblocks[0], "duplicates")
     return group_by_hash(np.concatenate(hashes))
 

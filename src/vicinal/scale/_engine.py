@@ -10,16 +10,15 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextvars import copy_context
 from typing import Any, Protocol
 
 import numpy as np
 
-from vicinal._core.large import current_limit, forget
-from vicinal._core.parallel import map_threads, n_threads, progress_bar
+from vicinal._core.large import forget
+from vicinal._core.parallel import RUN, map_threads, n_threads, progress_bar, serial
 from vicinal._core.warn import LongWork
 from vicinal.exceptions import InsufficientMemoryError, InvalidValueError
-from vicinal.scale.settings import check_client, current_settings
+from vicinal.scale.settings import check_client
 
 # Seconds between two looks at the results of a cluster, and at its workers.
 POLL_SECONDS, CHECK_SECONDS = 0.01, 5.0
@@ -52,12 +51,9 @@ class Engine(Protocol):
 class ThreadEngine:
     """Tasks in threads of this process."""
 
-    def __init__(self, n_jobs: int | None, verbose: int) -> None:
-        self.n_jobs, self.verbose = n_jobs, verbose
-
     @property
     def n_workers(self) -> int:
-        return n_threads(self.n_jobs)
+        return n_threads()
 
     def run(
         self,
@@ -66,20 +62,12 @@ class ThreadEngine:
         title: str,
         long_work: LongWork | None = None,
     ) -> list[Any]:
-        # Threads start without the limit of memory of this one.
-        contexts = [copy_context() for _ in items]
-        return map_threads(
-            lambda i: contexts[i].run(task, *items[i]),
-            range(len(items)),
-            self.n_jobs,
-            progress=title if self.verbose else None,
-            long_work=long_work,
-        )
+        return map_threads(lambda item: task(*item), items, title=title, long_work=long_work)
 
     def run_on_blocks(
         self, task: Callable[..., Any], X: Any, items: Sequence[tuple[Any, ...]], title: str
     ) -> list[Any]:
-        mapped = [] if current_limit() is None else _mapped_arrays(X)
+        mapped = [] if RUN.get().limit is None else _mapped_arrays(X)
 
         def on_block(block: Any, *item: Any) -> Any:
             result = task(block.compute(scheduler="synchronous"), *item)
@@ -94,8 +82,8 @@ class ThreadEngine:
 class ClusterEngine:
     """Tasks on the workers of a `distributed.Client`."""
 
-    def __init__(self, client: Any, verbose: int) -> None:
-        self.client, self.verbose = client, verbose
+    def __init__(self, client: Any) -> None:
+        self.client = client
 
     @property
     def n_workers(self) -> int:
@@ -108,7 +96,7 @@ class ClusterEngine:
         title: str,
         long_work: LongWork | None = None,
     ) -> list[Any]:
-        futures = [self.client.submit(task, *item, pure=False) for item in items]
+        futures = [self.client.submit(serial(task), *item, pure=False) for item in items]
         return self._results(futures, title, long_work)
 
     def run_on_blocks(
@@ -117,7 +105,9 @@ class ClusterEngine:
         from dask import delayed
 
         blocks = X.to_delayed().ravel()
-        tasks = [delayed(task)(block, *item) for block, item in zip(blocks, items, strict=True)]
+        tasks = [
+            delayed(serial(task))(block, *item) for block, item in zip(blocks, items, strict=True)
+        ]
         return self._results(self.client.compute(tasks), title)
 
     def _results(
@@ -127,8 +117,7 @@ class ClusterEngine:
 
         waiting, checked = list(futures), time.monotonic()
         try:
-            bar_title = title if self.verbose else None
-            with progress_bar(len(futures), bar_title, long_work) as bar:
+            with progress_bar(len(futures), title, long_work) as bar:
                 while waiting:
                     # Statuses are kept up to date by messages, so that reading them costs nothing.
                     remaining = [future for future in waiting if not future.done()]
@@ -187,10 +176,10 @@ def _workers(client: Any) -> dict[str, Any]:
         return client.scheduler_info()["workers"]
 
 
-def current_engine(n_jobs: int | None, verbose: int) -> Engine:
+def current_engine() -> Engine:
     """The engine of the current settings: the given or current client, otherwise threads."""
-    client = check_client(current_settings().client) or _default_client()
-    return ThreadEngine(n_jobs, verbose) if client is None else ClusterEngine(client, verbose)
+    client = check_client(RUN.get().client) or _default_client()
+    return ThreadEngine() if client is None else ClusterEngine(client)
 
 
 def require_shared_store(engine: Engine) -> None:

@@ -290,7 +290,7 @@ def _search_by_products(
     limits = np.nextafter(np.minimum(queries.best[queries.groups], queries.costs)[asking], np.inf)
     forest.lower_bound[n:] = limits
     forbidden = _local_exclusions(excluded, asking, first, n)
-    ForeignNeighborProducts(points, 0, offsets=offsets, n_jobs=1).search_among(
+    ForeignNeighborProducts(points, 0, offsets=offsets).search_among(
         n, np.arange(n, n + m), forest, forbidden
     )
     found, costs = forest.nearest[n:].astype(np.int64), forest.lower_bound[n:]

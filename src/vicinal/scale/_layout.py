@@ -80,7 +80,7 @@ class Cells:
             f"Searching a cell of {len(points):,} points",
             "Use smaller cells, with vicinal.scale.config(cell_size=...), or workers with more memory.",
         )
-        cell_points = StoredCell.prepared(points, as_metric(self.metric), self.factor, n_jobs=1)
+        cell_points = StoredCell.prepared(points, as_metric(self.metric), self.factor)
         cell_points.store, cell_points.name = self.store, cell_name(cell, "tree")
         return cell_points
 
@@ -95,7 +95,7 @@ class Cells:
         )
 
     def _as_points(self, prepared: np.ndarray) -> Points:
-        return Points.prepared(prepared, as_metric(self.metric), self.factor, n_jobs=1)
+        return Points.prepared(prepared, as_metric(self.metric), self.factor)
 
 
 class StoredCell(Points):
@@ -120,7 +120,7 @@ class StoredCell(Points):
                 order = load_rows(self.store, self.name, len(self.X))
                 self._tree = kdtree_from_order(self.X, order)
             else:
-                self._tree = build_kdtree(self.X, n_jobs=1)
+                self._tree = build_kdtree(self.X)
                 # Searches need no new files if the store is finished and read-only.
                 with suppress(OSError):
                     if is_local:

@@ -189,7 +189,7 @@ def _others(own: Points, k: int) -> tuple[np.ndarray, np.ndarray]:
         ids, lengths = own.prepared_others(k)
         return ids, _costs(own.X, own, ids, lengths)
     ids, costs = np.empty((len(own), k), np.int64), np.empty((len(own), k))
-    nearest_in_tree_order(own.tree, ids, costs, p=own.p, n_jobs=1, original=True)
+    nearest_in_tree_order(own.tree, ids, costs, p=own.p, original=True)
     return ids, costs
 
 

@@ -27,25 +27,21 @@ def perturbed_trees(
     k: int,
     length: int,
     seed: int,
-    n_jobs: int | None,
-    verbose: int,
     is_aligned: bool = False,
 ) -> list[np.ndarray]:
     """Edges of the spanning tree of each replicate, as sorted numbers ``i * n + j``.
 
     The noise of a point depends on its mean distance to k neighbours; trees start from lists of ``length``.
     """
-    cells, engine, n = points.cells, current_engine(n_jobs, verbose), len(points)
+    cells, engine, n = points.cells, current_engine(), len(points)
     stored = fill_lists(cells, k, engine)
     trees = []
-    with progress_bar(n_trees, "perturbed trees" if verbose > 0 else None) as bar:
+    with progress_bar(n_trees, "perturbed trees") as bar:
         for tree_seed in replicate_seeds(seed, n_trees):
-            replicate = _replicate(
-                cells, k, stored, noise, tree_seed, is_aligned, current_engine(n_jobs, 0)
-            )
+            replicate = _replicate(cells, k, stored, noise, tree_seed, is_aligned, current_engine())
             try:
-                with open_search(replicate, length, n_jobs, 0) as search:
-                    edges = spanning_edges(search, n_jobs=n_jobs).edges
+                with open_search(replicate, length) as search:
+                    edges = spanning_edges(search).edges
             finally:
                 replicate.store.delete()
             trees.append(np.sort(edges[:, 0] * n + edges[:, 1]))
@@ -53,9 +49,9 @@ def perturbed_trees(
     return trees
 
 
-def pair_lengths(points: StoredPoints, edges: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def pair_lengths(points: StoredPoints, edges: np.ndarray) -> np.ndarray:
     """Lengths of sorted edges between the original points."""
-    cells, engine = points.cells, current_engine(n_jobs, 0)
+    cells, engine = points.cells, current_engine()
     cell_of = np.empty(len(points), np.int64)
     for cell in range(len(cells)):
         cell_of[cells.rows(cell)] = cell

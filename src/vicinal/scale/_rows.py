@@ -27,10 +27,10 @@ class CheckedRows:
         Number of threads, if there is no cluster.
     """
 
-    def __init__(self, rows: ChunkedRows, n_jobs: int | None) -> None:
+    def __init__(self, rows: ChunkedRows) -> None:
         check_array(rows.array)
         self.blocks = rows.array.rechunk({0: block_sizes(rows.array), 1: -1})
-        self.engine = current_engine(n_jobs, 0)
+        self.engine = current_engine()
         starts = starts_of(self.blocks.chunks[0])
         tasks = [(int(start), len(rows)) for start in starts[:-1]]
         scan = combine(self.engine.run_on_blocks(scan_block, self.blocks, tasks, "reading X"))

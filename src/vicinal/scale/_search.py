@@ -10,7 +10,7 @@ import numpy as np
 from vicinal._core.array_checks import check_points
 from vicinal._core.large import forget, large
 from vicinal._core.options import seed_from
-from vicinal._core.parallel import blocks
+from vicinal._core.parallel import blocks, serial
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.graphs._build.neighbor_lists import SortedLists
 from vicinal.graphs._entries import index_dtype
@@ -42,13 +42,10 @@ class StoredSearch:
         method: str,
         recall: float,
         random_state: RandomStateLike,
-        n_jobs: int | None,
-        verbose: int,
     ) -> None:
-        self.n_jobs, self.verbose = n_jobs, verbose
         self.is_approximate, self.target_recall, self.recall = method == "approximate", recall, 1.0
         self.seed = seed_from(random_state) if self.is_approximate else 0
-        self.X = store_points(X, metric.name, n_jobs, verbose)
+        self.X = store_points(X, metric.name)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -76,9 +73,7 @@ class StoredSearch:
         )
         return indices, distances
 
-    def nearest_to(
-        self, queries: np.ndarray, k: int, progress: str | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def nearest_to(self, queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The k points nearest to each query."""
         return nearest_stored(self.X.cells, queries, k)
 
@@ -105,7 +100,7 @@ class StoredSearch:
         )
 
     def _fill(self, k: int) -> int | str:
-        engine, cells = current_engine(self.n_jobs, self.verbose), self.X.cells
+        engine, cells = current_engine(), self.X.cells
         self.recall = 1.0
         if self.is_approximate:
             lists = fill_approximate(cells, k, self.target_recall, self.seed, engine)
@@ -125,7 +120,8 @@ def nearest_stored(cells: Cells, queries: np.ndarray, k: int) -> tuple[np.ndarra
 
 
 def _nearest_part(block: np.ndarray, cells: Cells, k: int, part: int) -> np.ndarray:
-    return nearest_stored(cells, check_points(block, name="queries", dtype=None), k)[part]
+    queries = check_points(block, name="queries", dtype=None)
+    return serial(nearest_stored)(cells, queries, k)[part]
 
 
 def read_indices(cells: Cells, length: int | str, k: int, first: int, last: int) -> np.ndarray:
@@ -168,7 +164,7 @@ def by_chunks(
     ends = np.cumsum(chunks).tolist()
     parts = [
         da.from_delayed(
-            delayed(read)(*arguments, end - size, end), shape=(size, n_columns), dtype=dtype
+            delayed(serial(read))(*arguments, end - size, end), shape=(size, n_columns), dtype=dtype
         )
         for size, end in zip(chunks, ends, strict=True)
     ]

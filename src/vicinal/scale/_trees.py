@@ -161,41 +161,35 @@ def _edges_found(queries: np.ndarray, forest: Forest) -> tuple[np.ndarray, np.nd
     return forest.component[found], forest.lower_bound[found]
 
 
-def spanning_tree(points: StoredPoints, k: int, n_jobs: int | None, verbose: int) -> Edges:
+def spanning_tree(points: StoredPoints, k: int) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree and their lengths; starts from lists of k neighbours."""
-    title = "spanning tree" if verbose > 0 else None
-    with open_search(points.cells, k, n_jobs, verbose) as search:
-        found = spanning_edges(search, n_jobs=n_jobs, progress=title)
+    with open_search(points.cells, k) as search:
+        found = spanning_edges(search)
     return found.edges, points.cells.lengths(found.costs)
 
 
-def offset_tree(
-    points: StoredPoints, scale: float, offsets: np.ndarray, n_jobs: int | None, verbose: int
-) -> np.ndarray:
+def offset_tree(points: StoredPoints, scale: float, offsets: np.ndarray) -> np.ndarray:
     """Edges of the tree with the smallest sum of ``scale * d^2 + b_i + b_j``, with d in the unit of cells."""
-    title = "spanning tree" if verbose > 0 else None
-    with open_search(points.cells, 0, n_jobs, verbose, scale, offsets) as search:
-        return spanning_edges(search, n_jobs=n_jobs, progress=title).edges
+    with open_search(points.cells, 0, scale, offsets) as search:
+        return spanning_edges(search).edges
 
 
-def spanning_links(points: StoredPoints, components: np.ndarray, n_jobs: int | None) -> Edges:
+def spanning_links(points: StoredPoints, components: np.ndarray) -> Edges:
     """Shortest edges that connect all components, and their lengths."""
-    with open_search(points.cells, 0, n_jobs, 0) as search:
-        found = spanning_edges(search, labels=components, n_jobs=n_jobs)
+    with open_search(points.cells, 0) as search:
+        found = spanning_edges(search, labels=components)
     return found.edges, points.cells.lengths(found.costs)
 
 
-def disjoint_trees(
-    points: StoredPoints, n_trees: int, k: int, n_jobs: int | None, verbose: int
-) -> Edges:
+def disjoint_trees(points: StoredPoints, n_trees: int, k: int) -> Edges:
     """Edges and lengths of disjoint trees, one after the other; fewer trees if there are no more."""
     require_memory(
         BYTES_PER_EXCLUDED_EDGE * n_trees * len(points),
         f"{n_trees:,} disjoint trees of {len(points):,} points",
         "Use fewer trees.",
     )
-    with open_search(points.cells, k, n_jobs, verbose) as search:
-        found = successive_trees(search, n_trees, n_jobs, verbose)
+    with open_search(points.cells, k) as search:
+        found = successive_trees(search, n_trees)
     return found.edges, points.cells.lengths(found.costs)
 
 
@@ -203,15 +197,13 @@ def disjoint_trees(
 def open_search(
     cells: Cells,
     k: int,
-    n_jobs: int | None,
-    verbose: int,
     scale: float = 1.0,
     offsets: np.ndarray | None = None,
 ) -> Iterator[ForeignNeighborCells]:
     """A search whose files are deleted at the end."""
-    fill_lists(cells, k, current_engine(n_jobs, verbose))
+    fill_lists(cells, k, current_engine())
     # The tree has a progress bar of its own, over all rounds.
-    search = ForeignNeighborCells(cells, k, current_engine(n_jobs, 0), scale, offsets)
+    search = ForeignNeighborCells(cells, k, current_engine(), scale, offsets)
     try:
         yield search
     finally:

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
-from vicinal._core.large import limited_memory
+from vicinal._core.large import limit_of
+from vicinal._core.parallel import RUN, Run, use_run
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.scale.store import Store
 
-
-@dataclass(frozen=True)
-class Settings:
-    """Values of `config`; None chooses automatically."""
-
-    store: Store | None = None
-    client: Any = None
-    cell_size: int | None = None
-    max_cell_size: int | None = None
-    memory: int | None = None
-
-
 # The compiled code and a few cells take about as much.
 MIN_MEMORY = 10**8
-_DEFAULT = Settings()
-_CURRENT: ContextVar[Settings | None] = ContextVar("vicinal.scale.settings", default=None)
 
 
 def config(
@@ -38,7 +23,7 @@ def config(
     client: Any = None,
     cell_size: int | None = None,
     memory: int | None = None,
-) -> AbstractContextManager[Settings]:
+) -> AbstractContextManager[Run]:
     """Set how dask arrays are processed within a ``with`` block.
 
     Parameters
@@ -62,7 +47,7 @@ def config(
     Returns
     -------
     context manager
-        Enters with the `Settings` of the block.
+        Enters with the settings of the block, as attributes.
 
     Examples
     --------
@@ -83,9 +68,12 @@ def config(
         "store": store if store is None or isinstance(store, Store) else Store(store),
         "client": check_client(client),
         "cell_size": None if cell_size is None else check_count(cell_size, "cell_size"),
-        "memory": None if memory is None else check_count(memory, "memory", low=MIN_MEMORY),
     }
-    return _use(replace(current_settings(), **{k: v for k, v in given.items() if v is not None}))
+    run = replace(RUN.get(), **{k: v for k, v in given.items() if v is not None})
+    if memory is not None and check_count(memory, "memory", low=MIN_MEMORY) != run.memory:
+        folder = None if run.store is None else run.store.local_folder
+        run = replace(run, limit=limit_of(int(memory), folder))
+    return use_run(run)
 
 
 def check_client(client: Any) -> Any:
@@ -100,26 +88,6 @@ def check_client(client: Any) -> Any:
     return client
 
 
-@contextmanager
-def _use(settings: Settings) -> Iterator[Settings]:
-    before = current_settings().memory
-    token = _CURRENT.set(settings)
-    try:
-        if settings.memory == before or settings.memory is None:
-            yield settings
-            return
-        folder = None if settings.store is None else settings.store.local_folder
-        with limited_memory(settings.memory, folder):
-            yield settings
-    finally:
-        _CURRENT.reset(token)
-
-
 def change_settings(**values: Any) -> None:
     """Change settings until the end of the innermost ``with config(...)`` block."""
-    _CURRENT.set(replace(current_settings(), **values))
-
-
-def current_settings() -> Settings:
-    """The settings of the innermost `config`."""
-    return _CURRENT.get() or _DEFAULT
+    RUN.set(replace(RUN.get(), **values))

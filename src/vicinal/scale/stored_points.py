@@ -10,6 +10,7 @@ import numpy as np
 
 from vicinal._core.array_checks import check_extent, not_real
 from vicinal._core.chunked import ChunkedRows
+from vicinal._core.parallel import RUN
 from vicinal._core.rescale import safe_factor
 from vicinal.exceptions import InvalidValueError
 from vicinal.neighbors.metric import Metric, as_metric
@@ -31,7 +32,6 @@ from vicinal.scale._scan import (
     combine,
     scan_block,
 )
-from vicinal.scale.settings import current_settings
 from vicinal.scale.store import Store
 
 # Version of the files; those of other versions are not used. Pickled models refer to files: raise
@@ -69,9 +69,7 @@ def extent_of(points: StoredPoints) -> np.ndarray:
     )
 
 
-def store_points(
-    X: Any, metric: Any = "euclidean", n_jobs: int | None = -1, verbose: int = 0
-) -> StoredPoints:
+def store_points(X: Any, metric: Any = "euclidean") -> StoredPoints:
     """Sort the rows of a dask array into cells; what the current store has already is reused.
 
     Parameters
@@ -80,10 +78,6 @@ def store_points(
         Points. Stored points of the same metric are returned unchanged.
     metric : str
         "euclidean", "manhattan" or "cosine".
-    n_jobs : int or None, default=-1
-        Number of threads, if there is no cluster.
-    verbose : int, default=0
-        Show progress bars if above 0.
     """
     measure = _check_metric(metric)
     if isinstance(X, StoredPoints) and X.cells.metric == measure.name:
@@ -91,13 +85,13 @@ def store_points(
     array = X.array if isinstance(X, ChunkedRows) else X
     check_array(array)
     blocks = array.rechunk({0: block_sizes(array), 1: -1})
-    engine = current_engine(n_jobs, verbose)
-    root = current_settings().store
+    engine = current_engine()
+    root = RUN.get().store
     if root is None:
         require_shared_store(engine)
         root = Store.temporary()
-    cell_size = current_settings().cell_size or _default_cell_size(array.shape[1])
-    cell_size = min(cell_size, current_settings().max_cell_size or cell_size)
+    cell_size = RUN.get().cell_size or _default_cell_size(array.shape[1])
+    cell_size = min(cell_size, RUN.get().max_cell_size or cell_size)
     n_cells = max(1, -(-array.shape[0] // cell_size))
     starts = starts_of(blocks.chunks[0])
     scan = _scan(blocks, starts, n_cells, engine)

@@ -136,7 +136,6 @@ def pixel_affinity(
     offsets: np.ndarray,
     proximity: np.ndarray,
     scale: float,
-    n_jobs: int | None = -1,
 ) -> sparse.csr_array:
     """Affinity of each pixel with those at the offsets: exp(-(difference / scale)^2 / 2) * proximity.
 
@@ -150,8 +149,6 @@ def pixel_affinity(
         Factor of each step; 1 for adjacent pixels.
     scale : float
         Width of the Gaussian.
-    n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores.
 
     Returns
     -------
@@ -171,7 +168,7 @@ def pixel_affinity(
     index = np.int32 if n * len(offsets) <= np.iinfo(np.int32).max else np.int64
     counts = np.empty(n, dtype=index)
     lines = blocks(height, LINES_PER_TASK)
-    map_threads(lambda span: count_neighbors(height, width, offsets, *span, counts), lines, n_jobs)
+    map_threads(lambda span: count_neighbors(height, width, offsets, *span, counts), lines)
     indptr = np.concatenate([[0], np.cumsum(counts)]).astype(index)
     indices, weights = np.empty(indptr[-1], dtype=index), np.empty(indptr[-1])
     map_threads(
@@ -179,6 +176,5 @@ def pixel_affinity(
             values, scale, offsets, proximity, MIN_AFFINITY, indptr, *span, indices, weights
         ),
         lines,
-        n_jobs,
     )
     return sparse.csr_array((weights, indices, indptr), shape=(n, n))

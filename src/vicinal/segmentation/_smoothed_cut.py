@@ -40,12 +40,10 @@ class SmoothedAffinity(LinearOperator):
         Sparse matrix with the same first eigenvector and similar leading eigenvectors.
     """
 
-    def __init__(
-        self, weights: sparse.csr_array, t: int, returns: np.ndarray, n_jobs: int | None = -1
-    ) -> None:
+    def __init__(self, weights: sparse.csr_array, t: int, returns: np.ndarray) -> None:
         super().__init__(np.float64, weights.shape)
         sums = degrees(weights)
-        self.walk = ThreadedSparseOperator(normalized_affinity(weights, sums), n_jobs)
+        self.walk = ThreadedSparseOperator(normalized_affinity(weights, sums))
         self.steps = t + 1
         self.outer, self.inner = np.sqrt(sums), 1.0 / (np.sqrt(sums) * returns)
         ones = np.ones((len(sums), 1))
@@ -82,8 +80,6 @@ def smoothed_vectors(
     step: float,
     t: int,
     n_vectors: int,
-    n_jobs: int | None,
-    progress: str | None,
 ) -> np.ndarray:
     """Leading generalised eigenvectors of the self-smoothed affinity of pixels, as columns.
 
@@ -99,14 +95,10 @@ def smoothed_vectors(
         Number of steps.
     n_vectors : int
         Number of eigenvectors.
-    n_jobs : int or None
-        Number of threads; -1 uses all cores.
-    progress : str or None
-        Title of the progress bar; None for none.
     """
     weights = sparse.csr_array(weights + sparse.eye_array(weights.shape[0], format="csr"))
-    returns = return_probabilities(weights, shape, step, t + 1, n_jobs, progress)
-    operator = SmoothedAffinity(weights, t, returns, n_jobs)
+    returns = return_probabilities(weights, shape, step, t + 1)
+    operator = SmoothedAffinity(weights, t, returns)
     if weights.shape[0] <= DIRECT_MAX_PIXELS or n_vectors > weights.shape[0] // 10:
         others = largest(
             Deflated(operator, operator.trivial_vector), n_vectors - 1, PRODUCT_TOLERANCE, 0
@@ -119,7 +111,6 @@ def smoothed_vectors(
             n_vectors,
             accuracy=ACCURACY,
             operator=operator,
-            n_jobs=n_jobs,
         )
     return vectors * operator.roots[:, None]
 
@@ -129,15 +120,13 @@ def return_probabilities(
     shape: tuple[int, int],
     step: float,
     steps: int,
-    n_jobs: int | None,
-    progress: str | None = None,
 ) -> np.ndarray:
     """Probability that a walk from each pixel is back after a number of steps.
 
     Distant pixels share a vector, with random signs, so that the few walks between them cancel.
     """
     height, width = shape
-    walk = ThreadedSparseOperator(normalized_affinity(weights, degrees(weights)), n_jobs)
+    walk = ThreadedSparseOperator(normalized_affinity(weights, degrees(weights)))
     spacing = int(np.ceil(PROBE_DISTANCE * step * np.sqrt(steps))) + 1
     lines, columns = min(spacing, height), min(spacing, width)
     group = (np.arange(height)[:, None] % lines * columns + np.arange(width) % columns).ravel()
@@ -145,7 +134,7 @@ def return_probabilities(
     returns = np.empty(len(group))
     order = np.argsort(group, kind="stable")
     firsts = np.searchsorted(group[order], np.arange(lines * columns + 1))
-    with progress_bar(lines * columns, progress) as bar:
+    with progress_bar(lines * columns, "segment") as bar:
         for start in range(0, lines * columns, VECTORS_PER_BLOCK):
             stop = min(start + VECTORS_PER_BLOCK, lines * columns)
             pixels = order[firsts[start] : firsts[stop]]

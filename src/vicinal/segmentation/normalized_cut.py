@@ -9,7 +9,7 @@ from scipy import sparse
 
 from vicinal._base.row_assignment import assign_rows, nearest_center
 from vicinal._core.memory import require_memory
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import one_blas_thread
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.operators._eigen.multilevel import multilevel_eigenpairs
@@ -40,7 +40,7 @@ ACCURACY = 1e-2
 MAX_SMOOTHING = 1e4
 
 
-@checked
+@entry
 def segment(
     image: ArrayLike,
     n_segments: int,
@@ -140,20 +140,17 @@ def segment(
         offsets, proximity = radius_offsets(min(radius, diagonal), spatial_scale)
     if n_segments == 1:
         return np.zeros((height, width), dtype=np.int64)
-    weights = pixel_affinity(values, offsets, proximity, value_scale, n_jobs)
-    progress = "segment" if verbose > 0 else None
+    weights = pixel_affinity(values, offsets, proximity, value_scale)
     if steps > 0 and n_segments <= height * width // 4:
         step = typical_step(offsets, proximity)
         shape = height, width
-        rows = smoothed_vectors(weights, shape, step, steps, n_segments, n_jobs, progress)
+        rows = smoothed_vectors(weights, shape, step, steps, n_segments)
     else:
-        rows = cut_vectors(weights, n_segments, n_jobs, progress)
+        rows = cut_vectors(weights, n_segments)
     return read_segments(rows, n_segments, random_state or 0).reshape(height, width)
 
 
-def cut_vectors(
-    weights: sparse.csr_array, n_vectors: int, n_jobs: int | None, progress: str | None
-) -> np.ndarray:
+def cut_vectors(weights: sparse.csr_array, n_vectors: int) -> np.ndarray:
     """Leading generalised eigenvectors W v = value D v of a connected affinity, as columns."""
     n = weights.shape[0]
     require_memory(
@@ -163,15 +160,13 @@ def cut_vectors(
     )
     sums = degrees(weights)
     if n_vectors > n // 10:
-        vectors = leading_eigenpairs(weights, n_vectors, n_jobs=n_jobs).vectors
+        vectors = leading_eigenpairs(weights, n_vectors).vectors
     else:
         _, vectors, _ = multilevel_eigenpairs(
             normalized_affinity(weights, sums),
             np.sqrt(sums),
             n_vectors,
             accuracy=ACCURACY,
-            n_jobs=n_jobs,
-            progress=progress,
         )
     return random_walk_eigenvectors(vectors, sums)
 

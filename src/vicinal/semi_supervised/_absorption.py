@@ -9,7 +9,7 @@ it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -24,8 +24,6 @@ MIN_ABSORPTION = 1e-11
 TOLERANCE = 1e-12
 # Tolerance for ill-conditioned systems, whose weights differ by many orders of magnitude.
 COARSE_TOLERANCE = 1e-8
-# Number of nodes from which a progress bar is shown.
-PROGRESS_MIN_NODES = 20_000
 
 
 class Spread(NamedTuple):
@@ -48,9 +46,6 @@ def absorb(
     weights: sparse.csr_array,
     absorption: np.ndarray,
     targets: np.ndarray,
-    *,
-    n_jobs: int | None = -1,
-    verbose: int = 0,
 ) -> tuple[np.ndarray, float]:
     """Solve (diag(absorption) + L) f = targets, where L is the combinatorial Laplacian of ``weights``.
 
@@ -77,23 +72,18 @@ def absorb(
     absorption[absorption < np.finfo(np.float64).tiny / MIN_ABSORPTION] = 1.0
     diagonal = absorption + outward
     matrix = sparse.csr_array(sparse.diags_array(diagonal) - weights)
-    title = "labels" if verbose > 0 and len(absorption) >= PROGRESS_MIN_NODES else None
     try:
         tolerance = TOLERANCE
-        values = solve_positive_definite(
-            matrix, targets, tolerance=tolerance, n_jobs=n_jobs, progress=title
-        ).values
+        values = solve_positive_definite(matrix, targets, tolerance=tolerance).values
     except np.linalg.LinAlgError:
         tolerance = COARSE_TOLERANCE
-        values = solve_positive_definite(
-            matrix, targets, tolerance=tolerance, n_jobs=n_jobs, progress=title
-        ).values
+        values = solve_positive_definite(matrix, targets, tolerance=tolerance).values
     # Rows of the matrix sum to ``absorption``, so no error exceeds the largest residual over it.
     return values, tolerance * float(np.max(diagonal / absorption))
 
 
 def harmonic(
-    weights: sparse.csr_array, values: np.ndarray, known: np.ndarray, **options: Any
+    weights: sparse.csr_array, values: np.ndarray, known: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Replace each unknown row by the weighted mean of its neighbours' rows.
 
@@ -104,7 +94,7 @@ def harmonic(
         return values, 0.0
     rows = weights[outside]
     links = rows[:, inside]
-    means, error = absorb(rows[:, outside], degrees(links), links @ values[inside], **options)
+    means, error = absorb(rows[:, outside], degrees(links), links @ values[inside])
     values = values.copy()
     values[outside] = means
     return values, error

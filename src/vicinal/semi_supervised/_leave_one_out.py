@@ -7,8 +7,6 @@ and all others would change by H_i (p_i - y_i). One solve per label therefore gi
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -22,9 +20,7 @@ LABELS_PER_BLOCK = 64
 MIN_CONDUCTANCE = 1e-9
 
 
-def leave_one_out(
-    weights: sparse.csr_array, codes: np.ndarray, **options: Any
-) -> tuple[np.ndarray, np.ndarray]:
+def leave_one_out(weights: sparse.csr_array, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Class probabilities of each labelled node from all other labels.
 
     Parameters
@@ -33,8 +29,6 @@ def leave_one_out(
         Symmetric and nonnegative.
     codes : ndarray of int of shape (n,)
         Class codes, -1 where unknown.
-    **options
-        ``n_jobs`` and ``verbose``, as for `absorb`.
 
     Returns
     -------
@@ -53,7 +47,7 @@ def leave_one_out(
     for a, b in blocks(m, LABELS_PER_BLOCK):
         start = np.zeros((len(codes), b - a))
         start[labels[a:b], np.arange(b - a)] = 1.0
-        functions = harmonic(weights, start, known, **options)[0]
+        functions = harmonic(weights, start, known)[0]
         # Rows of L = D - W; loops are in neither.
         inside = (sums + weights.diagonal())[labels, None] * functions[labels]
         schur[:, a:b] = inside - rows @ functions

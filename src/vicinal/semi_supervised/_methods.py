@@ -39,8 +39,6 @@ class Options(NamedTuple):
     class_prior: Any
     ridge: float
     smoothness: float
-    n_jobs: int | None
-    verbose: int
 
 
 def spread_by_method(
@@ -54,8 +52,6 @@ def spread_by_method(
             options.ridge,
             options.smoothness,
             options.class_prior,
-            options.n_jobs,
-            options.verbose,
         )
         return spread, None
     if method == "harmonic":
@@ -72,7 +68,7 @@ def _rescaled_steps(
     options: Options,
 ) -> Spread:
     """Harmonic functions, rescaled at the unlabelled nodes."""
-    spread = spread_steps(weights, codes, None, options.n_jobs, options.verbose)
+    spread = spread_steps(weights, codes, None)
     unlabelled = spread.reached & (codes < 0)
     if unlabelled.any():
         spread.values[unlabelled] = rescale(spread.values, unlabelled, codes, options.class_prior)
@@ -138,9 +134,7 @@ def _poisson(method: str, weights: sparse.csr_array, codes: np.ndarray, options:
     possible = label_counts(codes, components, int(codes.max()) + 1)[components] > 0
     reached = possible.any(axis=1)
     counts = np.bincount(codes[codes >= 0])
-    potentials = poisson_potentials(
-        weights, codes, components, n_jobs=options.n_jobs, verbose=options.verbose
-    )[reached]
+    potentials = poisson_potentials(weights, codes, components)[reached]
     spread = float(potentials.std())
     scores = potentials * (POTENTIAL_FACTOR / spread if spread > 0 else 0.0)
     prior = options.class_prior

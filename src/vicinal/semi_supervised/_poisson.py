@@ -19,8 +19,6 @@ rates", ICML 2020.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
@@ -55,7 +53,7 @@ def label_counts(codes: np.ndarray, components: np.ndarray, n_classes: int) -> n
 
 
 def poisson_potentials(
-    weights: sparse.csr_array, codes: np.ndarray, components: np.ndarray, **options: Any
+    weights: sparse.csr_array, codes: np.ndarray, components: np.ndarray
 ) -> np.ndarray:
     """Solve the Poisson equation of each class.
 
@@ -67,8 +65,6 @@ def poisson_potentials(
         Class codes, -1 where unknown.
     components : ndarray of int of shape (n,)
         Component of each node.
-    **options
-        ``n_jobs`` and ``verbose``, as for `absorb`.
 
     Returns
     -------
@@ -88,7 +84,6 @@ def poisson_potentials(
             rows[:, ~grounded],
             degrees(rows[:, grounded]),
             sources[~grounded],
-            **options,
         )[0]
     # Isolated nodes have weight 1.
     masses = np.where(masses > 0, masses, 1.0)

@@ -30,19 +30,16 @@ def relative_variances(
     ridge: float,
     smoothness: float,
     seed: int,
-    n_jobs: int | None,
-    verbose: int = 0,
 ) -> np.ndarray:
     """Diagonal of (S + ridge I + smoothness L)^-1: variances in units of that of the label noise.
 
     Exact for few nodes, otherwise estimated from samples. Meaningless where no label reaches.
     """
     n = len(labelled)
-    options = (ridge, smoothness, n_jobs, verbose)
     if n <= MAX_EXACT_NODES:
-        return np.diagonal(minimize(weights, labelled, np.eye(n), *options)[0]).copy()
+        return np.diagonal(minimize(weights, labelled, np.eye(n), ridge, smoothness)[0]).copy()
     right_sides = _samples_with_covariance(weights, labelled, ridge, smoothness, seed)
-    samples = minimize(weights, labelled, right_sides, *options)[0]
+    samples = minimize(weights, labelled, right_sides, ridge, smoothness)[0]
     # The mean of the conditional variance and the variance of the conditional mean, given all other nodes,
     # vary less between samples than the squares of the samples themselves.
     diagonal = labelled + ridge + smoothness * (degrees(weights) - weights.diagonal())

@@ -171,7 +171,7 @@ class GraphClassifier(TransductiveClassifier):
         check_penalties(self.ridge, self.smoothness)
 
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
-        options = Options(self.class_prior, self.ridge, self.smoothness, self.n_jobs, self.verbose)
+        options = Options(self.class_prior, self.ridge, self.smoothness)
         spread, self.calibration_ = spread_by_method(self.method, affinity, codes, options)
         return spread
 
@@ -247,9 +247,7 @@ class GraphClassifier(TransductiveClassifier):
         (array([4]), array([0]))
         """
         check_is_fitted(self)
-        probabilities, known = leave_one_out(
-            self.affinity_, self._codes, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        probabilities, known = leave_one_out(self.affinity_, self._codes)
         labels = np.flatnonzero(self._codes >= 0)
         best, probability = probabilities.argmax(axis=1), probabilities.max(axis=1)
         doubtful = np.flatnonzero(known & (best != self._codes[labels]))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_real
 from vicinal.operators.laplacians import as_affinity
 from vicinal.semi_supervised._absorption import Spread, absorb, harmonic, is_reached, normalize_rows
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
-@checked
+@entry
 def prior_values(
     affinity: Graph | MatrixLike,
     y: ArrayLike,
@@ -76,10 +76,10 @@ def prior_values(
     check_penalties(ridge, smoothness)
     weights = as_affinity(affinity)
     values, labelled = check_values(y, weights.shape[0])
-    return spread_values(weights, values, labelled, ridge, smoothness, n_jobs, verbose)
+    return spread_values(weights, values, labelled, ridge, smoothness)
 
 
-@checked
+@entry
 def class_probabilities(
     affinity: Graph | MatrixLike,
     y: ArrayLike,
@@ -134,7 +134,7 @@ def class_probabilities(
     check_class_prior(class_prior)
     weights = as_affinity(affinity)
     codes = check_codes(y, weights.shape[0])
-    return spread_classes(weights, codes, ridge, smoothness, class_prior, n_jobs, verbose)
+    return spread_classes(weights, codes, ridge, smoothness, class_prior)
 
 
 def check_penalties(ridge: Any, smoothness: Any) -> None:
@@ -148,8 +148,6 @@ def spread_values(
     labelled: np.ndarray,
     ridge: float,
     smoothness: float,
-    n_jobs: int | None,
-    verbose: int,
 ) -> Spread:
     """`prior_values` of checked weights and values."""
     columns = y.reshape(len(y), -1)
@@ -161,7 +159,7 @@ def spread_values(
     targets = np.zeros((len(y), columns.shape[1] + 1))
     targets[labelled, :-1] = known
     targets[labelled, -1] = 1.0
-    solution, error = minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    solution, error = minimize(weights, labelled, targets, ridge, smoothness)
     values, evidence = solution[:, :-1], solution[:, -1]
     reached = is_reached(weights, evidence, error)
     if ridge == 0:
@@ -179,22 +177,18 @@ def spread_classes(
     ridge: float,
     smoothness: float,
     class_prior: Any,
-    n_jobs: int | None,
-    verbose: int,
 ) -> Spread:
     """`class_probabilities` of checked weights and classes."""
     labelled = codes >= 0
     targets, default = indicators(codes), frequencies(codes)
-    values, error = minimize(weights, labelled, targets, ridge, smoothness, n_jobs, verbose)
+    values, error = minimize(weights, labelled, targets, ridge, smoothness)
     mass = np.clip(values, 0.0, None).sum(axis=0)
     spread = normalize_rows(weights, values, error, default)
     if ridge > 0 and not spread.reached.all():
         # Far from all labels, the ridge leaves less evidence than the solver resolves; extend the
         # probabilities of the nearest reached nodes instead.
         spread.values[~spread.reached] = 0.0
-        values, error = harmonic(
-            weights, spread.values, spread.reached, n_jobs=n_jobs, verbose=verbose
-        )
+        values, error = harmonic(weights, spread.values, spread.reached)
         spread = normalize_rows(weights, values, error, default)
     unlabelled = spread.reached & ~labelled
     if class_prior is not None and unlabelled.any():
@@ -219,8 +213,6 @@ def minimize(
     targets: np.ndarray,
     ridge: float,
     smoothness: float,
-    n_jobs: int | None,
-    verbose: int,
 ) -> tuple[np.ndarray, float]:
     """Solve (S + ridge I + smoothness L) f = targets; returns f and its error bound, like `absorb`."""
     # The system is divided by large values of smoothness, so that nothing overflows.
@@ -231,4 +223,4 @@ def minimize(
         (weights.data * (smoothness * factor), weights.indices, weights.indptr),
         shape=weights.shape,
     )
-    return absorb(scaled, absorption, factor * targets, n_jobs=n_jobs, verbose=verbose)
+    return absorb(scaled, absorption, factor * targets)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import progress_bar
 from vicinal._core.scalar_checks import check_count
 from vicinal.operators.laplacians import as_affinity, transition
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from vicinal.graphs.graph import Graph
 
 
-@checked
+@entry
 def propagate_labels(
     affinity: Graph | MatrixLike,
     y: ArrayLike,
@@ -80,7 +80,7 @@ def propagate_labels(
     """
     _check_steps(n_steps)
     weights = as_affinity(affinity)
-    return spread_steps(weights, check_codes(y, weights.shape[0]), n_steps, n_jobs, verbose)
+    return spread_steps(weights, check_codes(y, weights.shape[0]), n_steps)
 
 
 def _check_steps(n_steps: Any) -> None:
@@ -92,16 +92,14 @@ def spread_steps(
     weights: sparse.csr_array,
     codes: np.ndarray,
     n_steps: int | None,
-    n_jobs: int | None,
-    verbose: int,
 ) -> Spread:
     """`propagate_labels` of checked weights and classes."""
     labels, known = indicators(codes), codes >= 0
     if n_steps is None:
-        limit = harmonic(weights, labels, known, n_jobs=n_jobs, verbose=verbose)
+        limit = harmonic(weights, labels, known)
         return normalize_rows(weights, *limit, frequencies(codes))
     walk, values = transition(weights), labels
-    with progress_bar(n_steps, "steps" if verbose > 0 else None) as bar:
+    with progress_bar(n_steps, "steps") as bar:
         for _ in range(n_steps):
             values = walk @ values
             values[known] = labels[known]
@@ -182,4 +180,4 @@ class LabelPropagation(TransductiveClassifier):
         _check_steps(self.n_steps)
 
     def _spread(self, affinity: sparse.csr_array, codes: np.ndarray) -> Spread:
-        return spread_steps(affinity, codes, self.n_steps, self.n_jobs, self.verbose)
+        return spread_steps(affinity, codes, self.n_steps)

@@ -155,8 +155,6 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
             labelled,
             self.ridge,
             self.smoothness,
-            self.n_jobs,
-            self.verbose,
         )
         self.transduction_[~self.reached_] = np.nan
         self._labelled, self._posterior_seed = labelled, self._seed()
@@ -230,8 +228,6 @@ class GraphRegressor(MultiOutputMixin, RegressorMixin, TransductiveEstimator):
                 float(self.ridge),
                 float(self.smoothness),
                 self._posterior_seed,
-                self.n_jobs,
-                self.verbose,
             )
         variances = self._variances[:, None] * np.square(self.noise_std_)
         inside = self._mean_of_reached(weights, known, variances)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice
 from vicinal.exceptions import InvalidValueError
 from vicinal.tl._objects import Data, check_key, check_keys, check_object, graph_or_points, remember
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 METHODS = ("spectral", "perceptual")
 
 
-@checked
+@entry
 def cluster(
     adata: Data,
     n_clusters: int | Literal["auto"] = "auto",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.tl._objects import Data, check_keys, check_object, graph_or_points, remember
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 METHODS = ("map", "diffusion", "eigenmaps")
 
 
-@checked
+@entry
 def embed(
     adata: Data,
     n_components: int = 2,

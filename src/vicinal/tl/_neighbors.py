@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from scipy import sparse
 
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count
 from vicinal.graphs.graph import Graph
 from vicinal.tl._objects import Data, check_keys, check_object, representation
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 KINDS = ("knn", "disjoint_mst", "perturbed_mst")
 
 
-@checked
+@entry
 def neighbors(
     adata: Data,
     n_neighbors: int = 15,

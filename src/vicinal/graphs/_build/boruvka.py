@@ -52,8 +52,7 @@ def spanning_edges(
     *,
     labels: np.ndarray | None = None,
     excluded: ExcludedEdges = NO_EXCLUSIONS,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
+    title: str = "spanning tree",
 ) -> SpanningEdges:
     """Cheapest edges that connect all components, without the excluded ones.
 
@@ -65,10 +64,8 @@ def spanning_edges(
         Initial component of each row; by default every point is a component.
     excluded : ExcludedEdges
         Pairs that may not be used, in the numbering of the search.
-    n_jobs : int, optional
-        Number of threads.
-    progress : str, optional
-        Title of a progress bar.
+    title : str, default="spanning tree"
+        Title of the progress bar.
 
     Returns
     -------
@@ -89,9 +86,9 @@ def spanning_edges(
         advance(forest, search.lists, search.costs, excluded, *span)
         forget(search.lists[slice(*span)], search.costs[slice(*span)])
 
-    with progress_bar(n_edges, progress) as bar:
+    with progress_bar(n_edges, title) as bar:
         while done < n_edges:
-            map_threads(follow_lists, spans, n_jobs)
+            map_threads(follow_lists, spans)
             choose(forest, search.order, False)
             search.find(forest, excluded, search.max_component_size_to_search(forest.size[roots]))
             choose(forest, search.order, True)

@@ -25,7 +25,6 @@ def shortest_bridges(
     metric: MetricLike | Metric,
     components: np.ndarray,
     n_links: int = 1,
-    n_jobs: int | None = -1,
     prepared: Points | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Edges that connect all components: a minimum spanning tree of the components.
@@ -41,8 +40,6 @@ def shortest_bridges(
         Component of each point.
     n_links : int
         Number of edges, the shortest ones, between two components that the tree connects.
-    n_jobs : int, optional
-        Number of threads.
     prepared : Points, optional
         The same points, with a k-d tree that can be shared.
 
@@ -55,15 +52,15 @@ def shortest_bridges(
     """
     metric = as_metric(metric)
     if isinstance(points, ChunkedRows):
-        stored = chunked_counterpart("store_points")(points, metric.name, n_jobs)
-        return chunked_counterpart("spanning_links")(stored, components, n_jobs)
+        stored = chunked_counterpart("store_points")(points, metric.name)
+        return chunked_counterpart("spanning_links")(stored, components)
     if sparse.issparse(points) and metric.is_precomputed:
         return _stored_links(points, components, n_links)
-    links, lengths = spanning_links(points, metric, components, n_jobs, prepared)
+    links, lengths = spanning_links(points, metric, components, prepared)
     if n_links == 1:
         return links, lengths
     parts = [
-        _links_between(points, metric, components, pair, n_links, n_jobs)
+        _links_between(points, metric, components, pair, n_links)
         for pair in np.unique(np.sort(components[links], axis=1), axis=0)
     ]
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
@@ -75,7 +72,6 @@ def _links_between(
     components: np.ndarray,
     pair: np.ndarray,
     n_links: int,
-    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Shortest edges between two components, from the nearest neighbours in the other component."""
     smaller, larger = sorted((np.flatnonzero(components == label) for label in pair), key=len)
@@ -85,7 +81,7 @@ def _links_between(
         near = np.argsort(distances, axis=1, kind="stable")[:, :k]
         lengths = np.take_along_axis(distances, near, axis=1)
     else:
-        search = NeighborSearch(points[larger], metric=metric.name, n_jobs=n_jobs)
+        search = NeighborSearch(points[larger], metric=metric.name)
         near, lengths = search.nearest(k, queries=points[smaller])
     links = np.sort(np.stack([np.repeat(smaller, k), larger[near].ravel()], axis=1), axis=1)
     order = np.lexsort((links[:, 1], links[:, 0], lengths.ravel()))[:n_links]

@@ -28,18 +28,16 @@ SLOW_GRAPH = LongWork("the graph of empty regions", "knn(X) or fewer points are 
 Edges = tuple[np.ndarray, np.ndarray]
 
 
-def point_edges(
-    points: np.ndarray, beta: float, n_jobs: int | None = -1, progress: str | None = None
-) -> Edges:
+def point_edges(points: np.ndarray, beta: float) -> Edges:
     """Pairs of distinct points with an empty region, and their distances."""
     from vicinal.graphs._empty_region_kernels import edges_from
     from vicinal.neighbors._kdtree import build_kdtree
 
-    prepared = Points(points, "euclidean", n_jobs)
+    prepared = Points(points, "euclidean")
     n, d = points.shape
     leaf_size = 16 if d <= 4 else 64 if d <= MAX_TREE_DIMENSION else 256
-    tree = build_kdtree(prepared.X, leaf_size, n_jobs)
-    near = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1), n_jobs)
+    tree = build_kdtree(prepared.X, leaf_size)
+    near = _neighbors(tree, prepared.X, min(4 * d, 64, n - 1))
     columns = np.ascontiguousarray(tree.points.T)
     # A specialised kernel is worth compiling only in two and three dimensions.
     dims = (0,) * d if d in (2, 3) else ()
@@ -47,15 +45,11 @@ def point_edges(
         lambda span: edges_from(tree, columns, dims, near, *span, beta),
         n,
         POINTS_PER_TASK,
-        n_jobs,
-        progress,
     )
     return tree.order[edges], np.sqrt(squares) / prepared.factor
 
 
-def matrix_edges(
-    distances: np.ndarray, beta: float, n_jobs: int | None = -1, progress: str | None = None
-) -> Edges:
+def matrix_edges(distances: np.ndarray, beta: float) -> Edges:
     """Pairs of rows of a distance matrix with an empty region, and their distances."""
     from vicinal.graphs._distance_region_kernels import edges_of_rows
 
@@ -69,10 +63,10 @@ def matrix_edges(
         near[rows] = np.argpartition(distances[rows], near.shape[1] - 1)[:, : near.shape[1]]
         return edges_of_rows(distances, factor, near, *span, beta)
 
-    return _in_blocks(search, n, ROWS_PER_TASK, n_jobs, progress)
+    return _in_blocks(search, n, ROWS_PER_TASK)
 
 
-def _neighbors(tree: KDTree, X: np.ndarray, k: int, n_jobs: int | None) -> np.ndarray:
+def _neighbors(tree: KDTree, X: np.ndarray, k: int) -> np.ndarray:
     """The k nearest neighbours of every point, as tree positions."""
     from vicinal.neighbors import _brute as brute
     from vicinal.neighbors._kdtree import nearest_in_tree_order
@@ -80,11 +74,11 @@ def _neighbors(tree: KDTree, X: np.ndarray, k: int, n_jobs: int | None) -> np.nd
     n, d = X.shape
     near = np.empty((n, k), np.int32 if n < 2**31 else np.int64)
     if k and d <= MAX_TREE_DIMENSION:
-        nearest_in_tree_order(tree, near, np.empty((n, k)), n_jobs=n_jobs)
+        nearest_in_tree_order(tree, near, np.empty((n, k)))
     elif k:
         position = np.argsort(tree.order)
         for a, b in blocks(n, QUERIES_PER_BATCH):
-            indices, _ = brute.nearest_to(X, X[tree.order[a:b]], k + 1, n_jobs=n_jobs)
+            indices, _ = brute.nearest_to(X, X[tree.order[a:b]], k + 1)
             # The first is the point itself.
             near[a:b] = position[indices[:, 1:]]
     return near
@@ -94,8 +88,6 @@ def _in_blocks(
     search: Callable[[tuple[int, int]], Edges],
     n: int,
     size: int,
-    n_jobs: int | None,
-    progress: str | None,
 ) -> Edges:
     """Edges of all rows, one search per block; the middle block predicts the memory of all.
 
@@ -112,6 +104,6 @@ def _in_blocks(
         "In high dimensions nearly all pairs have an empty region: reduce the dimension, or use fewer "
         "points, a larger beta, or knn(X).",
     )
-    results = map_threads(search, spans, n_jobs, progress=progress, long_work=SLOW_GRAPH)
+    results = map_threads(search, spans, title="empty regions", long_work=SLOW_GRAPH)
     results.insert(middle, sample)
     return np.concatenate([r[0] for r in results]), np.concatenate([r[1] for r in results])

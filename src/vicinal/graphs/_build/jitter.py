@@ -35,7 +35,6 @@ def perturbed_replicates(
     noise: float,
     k: int,
     random_state: RandomStateLike,
-    n_jobs: int | None = -1,
     *,
     is_aligned: bool = False,
 ) -> Replicates:
@@ -50,20 +49,20 @@ def perturbed_replicates(
     metric, (n, n_features) = as_metric(metric), X.shape
     if not metric.is_minkowski:
         require_memory(
-            24.0 * n**2 * min(n_threads(n_jobs), n_replicates),
+            24.0 * n**2 * min(n_threads(), n_replicates),
             f"Perturbing the distances of {n:,} points",
             "Use metric='euclidean', which perturbs the points, or a smaller n_jobs.",
         )
-        X = metric.distance_matrix(X, n_jobs)
+        X = metric.distance_matrix(X)
         perturb, metric = _perturb_distances, PRECOMPUTED
     elif not isinstance(X, np.ndarray):
         require_memory(
-            8.0 * n * n_features * (1 + 2 * min(n_threads(n_jobs), n_replicates)),
+            8.0 * n * n_features * (1 + 2 * min(n_threads(), n_replicates)),
             f"Perturbing {n:,} points of {n_features:,} features, which makes them dense,",
             "Reduce them to fewer columns, for instance by TruncatedSVD.",
         )
         X = X.toarray()
-    indices, distances = NeighborSearch(X, metric=metric.name, n_jobs=n_jobs).nearest(k)
+    indices, distances = NeighborSearch(X, metric=metric.name).nearest(k)
     spread = noise * distances[:, 1:].mean(axis=1)
     seeds = replicate_seeds(seed_of(random_state), n_replicates)
     if is_aligned or (metric.is_euclidean and n_features > k):

@@ -66,16 +66,15 @@ class ForeignNeighborTree:
         *,
         p: int = 2,
         offsets: Offsets = NO_OFFSETS,
-        n_jobs: int | None = -1,
     ) -> None:
         n = len(tree.points)
-        self.tree, self.offsets, self.n_jobs = tree, offsets, n_jobs
+        self.tree, self.offsets = tree, offsets
         self.kind = kernel_kind(tree, p, offsets)
         self.order = tree.order
         index = np.int32 if n < 2**31 else np.int64
         self.lists, self.costs = np.empty((n, k), index), np.empty((n, k))
         if k:
-            nearest_in_tree_order(tree, self.lists, self.costs, p=p, offsets=offsets, n_jobs=n_jobs)
+            nearest_in_tree_order(tree, self.lists, self.costs, p=p, offsets=offsets)
         self.uniform_component = np.empty(len(tree.bounds), np.int64)
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
@@ -100,16 +99,14 @@ class ForeignNeighborTree:
 
         leaves = self.tree.n_leaves
         spans = blocks(leaves, max(128, leaves // 32))
-        map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
+        map_threads(search, spans, long_work=SLOW_TREE)
 
 
 class ForeignNeighborRows:
     """Search in rows of costs, computed in blocks; points keep their row numbers."""
 
-    def __init__(
-        self, rows: Callable[[np.ndarray], np.ndarray], n: int, k: int, n_jobs: int | None = -1
-    ) -> None:
-        self.rows, self.n_jobs = rows, n_jobs
+    def __init__(self, rows: Callable[[np.ndarray], np.ndarray], n: int, k: int) -> None:
+        self.rows = rows
         self.block = max(1, min(BLOCK_ROWS, BLOCK_COSTS // n))
         self.order = np.arange(n)
         self.lists, self.costs = np.empty((n, k), np.int64), np.empty((n, k))
@@ -119,7 +116,7 @@ class ForeignNeighborRows:
             smallest(rows(self.order[a:b]), self.order[a:b], self.lists[a:b], self.costs[a:b])
 
         if k:
-            map_threads(fill, blocks(n, self.block), n_jobs, long_work=SLOW_TREE)
+            map_threads(fill, blocks(n, self.block), long_work=SLOW_TREE)
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
         """Largest size of a component that searches; each point costs a row, so large ones wait."""
@@ -134,7 +131,7 @@ class ForeignNeighborRows:
             search_rows(self.rows(rows), rows, forest, excluded)
 
         spans = blocks(len(queries), self.block)
-        map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
+        map_threads(search, spans, long_work=SLOW_TREE)
 
 
 class ForeignNeighborMatrix(ForeignNeighborRows):
@@ -150,7 +147,7 @@ class ForeignNeighborMatrix(ForeignNeighborRows):
                 costs[a:b] += np.abs(gaps) if p == 1 else np.multiply(gaps, gaps, out=gaps)
         if len(offsets.points):
             costs = offsets.scale * costs + (offsets.points[:, None] + offsets.points)
-        super().__init__(costs.__getitem__, n, 0, 1)
+        super().__init__(costs.__getitem__, n, 0)
 
     def max_component_size_to_search(self, sizes: np.ndarray) -> int:
         """Largest size of a component that searches; the largest component waits to be found."""
@@ -166,12 +163,10 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         k: int,
         *,
         offsets: Offsets = NO_OFFSETS,
-        n_jobs: int | None = -1,
-        progress: str | None = None,
         lists: np.ndarray | None = None,
     ) -> None:
         n = len(X)
-        self.X, self.offsets, self.n_jobs = X, offsets, n_jobs
+        self.X, self.offsets = X, offsets
         self.order = np.arange(n)
         self.rescaling = brute.fit_rescaling(X)
         self.half = np.empty(n)
@@ -182,7 +177,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and not len(offsets.points):
             if lists is None:
-                lists = brute.nearest_others(X, k, n_jobs=n_jobs, progress=progress)[0]
+                lists = brute.nearest_others(X, k)[0]
             self.lists, self.costs = np.ascontiguousarray(lists), np.empty(lists.shape)
             # Compare exact squares, not their rounded roots.
 
@@ -190,7 +185,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
                 a, b = span
                 measure_lists(X, X, a, self.lists[a:b], self.costs[a:b])
 
-            map_threads(measure, blocks(n, 4096), n_jobs)
+            map_threads(measure, blocks(n, 4096))
 
     def find(self, forest: Forest, excluded: ExcludedEdges, limit: int) -> None:
         """Find the nearest foreign point wherever a component's best edge may depend on it."""
@@ -214,9 +209,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
     def _raise_lower_bounds(self, queries: np.ndarray, forest: Forest) -> None:
         """Raise the bounds of points that are far from all other components."""
         first, cell = self._cells(forest.component)
-        bounds = distances_to_others(
-            self.X, self.rescaling, cell, forest.component[first], self.n_jobs
-        )[queries]
+        bounds = distances_to_others(self.X, self.rescaling, cell, forest.component[first])[queries]
         # In the unit of the points, less their rounding errors.
         costs = np.square(bounds / self.rescaling.scale) * (1.0 - 1e-12)
         if len(self.offsets.points):
@@ -256,7 +249,7 @@ class ForeignNeighborProducts(ForeignNeighborRows):
 
         with one_blas_thread():
             spans = blocks(len(queries), PRODUCT_ROWS)
-            map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
+            map_threads(search, spans, long_work=SLOW_TREE)
 
 
 def first_of_each(groups: np.ndarray, count: int) -> np.ndarray:
@@ -277,8 +270,6 @@ def foreign_neighbor_search(
     X: np.ndarray | sparse.csr_array,
     metric: Metric,
     k: int,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
     *,
     many_trees: bool = False,
     few_components: bool = False,
@@ -292,29 +283,27 @@ def foreign_neighbor_search(
     are known already, without the points themselves.
     """
     if metric.is_precomputed:
-        return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k, n_jobs), np.copy)
+        return SearchWithLengths(ForeignNeighborRows(X.__getitem__, len(X), k), np.copy)
     if sparse.issparse(X):
         # Imported here, because the class is derived from one above.
 
-        rows = SparsePoints(X, metric, n_jobs)
-        among_rows = ForeignNeighborSparse(rows, k, n_jobs=n_jobs, progress=progress)
+        rows = SparsePoints(X, metric)
+        among_rows = ForeignNeighborSparse(rows, k)
         return SearchWithLengths(among_rows, rows.in_metric)
     if metric.is_compiled:
-        compiled = prepared or Points(X, metric, n_jobs)
+        compiled = prepared or Points(X, metric)
         if len(compiled) <= (MAX_POINTS_TO_CONNECT if few_components else MAX_POINTS_OF_MATRIX):
             matrix = ForeignNeighborMatrix(compiled.X, compiled.p)
             return SearchWithLengths(matrix, lambda costs: lengths_of_costs(compiled, costs))
         if compiled.tree_is_faster(k=max(k, 1), foreign=True):
-            tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p, n_jobs=n_jobs)
+            tree_search = ForeignNeighborTree(compiled.tree, k, p=compiled.p)
             return SearchWithLengths(tree_search, lambda costs: lengths_of_costs(compiled, costs))
         if metric.power == 2:
             k = k if many_trees or len(X) > MAX_POINTS_WITHOUT_LISTS else 0
-            products = ForeignNeighborProducts(
-                compiled.X, k, n_jobs=n_jobs, progress=progress, lists=lists
-            )
+            products = ForeignNeighborProducts(compiled.X, k, lists=lists)
             return SearchWithLengths(products, lambda costs: lengths_of_costs(compiled, costs))
-    points = PairwisePoints(X, metric, n_jobs)
-    search = ForeignNeighborRows(lambda rows: points.distances(points.X[rows]), len(X), k, n_jobs)
+    points = PairwisePoints(X, metric)
+    search = ForeignNeighborRows(lambda rows: points.distances(points.X[rows]), len(X), k)
     return SearchWithLengths(search, np.copy)
 
 
@@ -344,7 +333,6 @@ def offset_search(
     scale: float,
     offsets: np.ndarray,
     k: int,
-    n_jobs: int | None = -1,
     prepared: Points | None = None,
 ) -> ForeignNeighborTree | ForeignNeighborRows:
     """`foreign_neighbor_search` for costs ``scale * d^2 + b_i + b_j``, with d in a safe unit."""
@@ -354,18 +342,18 @@ def offset_search(
         def costs(rows: np.ndarray) -> np.ndarray:
             return scale * (X[rows] * factor) ** 2 + (offsets[rows, None] + offsets)
 
-        return ForeignNeighborRows(costs, len(X), k, n_jobs)
+        return ForeignNeighborRows(costs, len(X), k)
     if sparse.issparse(X):
-        rows_of_points = SparsePoints(X, metric, n_jobs)
-        return ForeignNeighborSparse(rows_of_points, 0, scale=scale, offsets=offsets, n_jobs=n_jobs)
-    points = prepared or Points(X, metric, n_jobs)
+        rows_of_points = SparsePoints(X, metric)
+        return ForeignNeighborSparse(rows_of_points, 0, scale=scale, offsets=offsets)
+    points = prepared or Points(X, metric)
     if len(points) <= MAX_POINTS_OF_MATRIX:
         return ForeignNeighborMatrix(points.X, 2, Offsets(scale, offsets, offsets))
     if points.tree_is_faster(k=max(k, 1), foreign=True):
         in_tree = tree_offsets(points.tree, scale, offsets)
-        return ForeignNeighborTree(points.tree, k, offsets=in_tree, n_jobs=n_jobs)
+        return ForeignNeighborTree(points.tree, k, offsets=in_tree)
     with_minimum = Offsets(scale, offsets, np.array([offsets.min()]))
-    return ForeignNeighborProducts(points.X, k, offsets=with_minimum, n_jobs=n_jobs)
+    return ForeignNeighborProducts(points.X, k, offsets=with_minimum)
 
 
 def lengths_of_costs(points: Points, costs: np.ndarray) -> np.ndarray:
@@ -386,15 +374,13 @@ class ForeignNeighborSparse(ForeignNeighborRows):
         *,
         scale: float = 1.0,
         offsets: np.ndarray | None = None,
-        n_jobs: int | None = -1,
-        progress: str | None = None,
     ) -> None:
         n = len(points)
-        self.points, self.scale, self.offsets, self.n_jobs = points, scale, offsets, n_jobs
+        self.points, self.scale, self.offsets = points, scale, offsets
         self.order = np.arange(n)
         self.lists, self.costs = np.empty((n, 0), np.int64), np.empty((n, 0))
         if k and offsets is None:
-            self.lists = points.nearest_others(k, progress)[0]
+            self.lists = points.nearest_others(k)[0]
             pairs = np.repeat(self.order, k), self.lists.ravel()
             self.costs = points.pair_squares(points.X, *pairs).reshape(n, k)
 
@@ -415,7 +401,7 @@ class ForeignNeighborSparse(ForeignNeighborRows):
             search_rows(costs, rows, forest, excluded)
 
         spans = blocks(len(queries), self.points.size)
-        map_threads(search, spans, self.n_jobs, long_work=SLOW_TREE)
+        map_threads(search, spans, long_work=SLOW_TREE)
 
     def _approximate_costs(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Costs of rows to all points, and a bound on their rounding error in each row."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from vicinal._core.array_checks import read_array
 from vicinal._core.large import forget, large
-from vicinal._core.options import checked
+from vicinal._core.options import entry
 from vicinal._core.parallel import blocks, map_threads
 from vicinal._core.scalar_checks import check_count
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
@@ -33,7 +33,7 @@ class SortedLists(NamedTuple):
     counts: np.ndarray
 
 
-@checked
+@entry
 def from_kneighbors(
     cls: type[Graph],
     indices: ArrayLike,
@@ -90,10 +90,10 @@ def from_kneighbors(
             high=width,
             remedy=f"The lists hold {width} neighbours; search for more.",
         )
-    lists = sorted_lists(indices, distances, n_neighbors or width, n_jobs)
+    lists = sorted_lists(indices, distances, n_neighbors or width)
     if n_neighbors is not None:
         _check_list_sizes(indices, lists[2], n_neighbors)
-    entries = entries_of_lists(lists, mutual, directed, n_jobs)
+    entries = entries_of_lists(lists, mutual, directed)
     return cls._of_entries(entries, directed, points, metric)
 
 
@@ -149,18 +149,15 @@ def check_not_mutual_and_directed(mutual: bool, directed: bool) -> None:
         )
 
 
-def entries_of_lists(
-    lists: SortedLists, mutual: bool, directed: bool, n_jobs: int | None
-) -> Entries:
+def entries_of_lists(lists: SortedLists, mutual: bool, directed: bool) -> Entries:
     """Entries of the graph of sorted neighbour lists."""
-    return _directed_entries(*lists) if directed else _merged_entries(*lists, mutual, n_jobs)
+    return _directed_entries(*lists) if directed else _merged_entries(*lists, mutual)
 
 
 def sorted_lists(
     indices: np.ndarray,
     distances: np.ndarray,
     k: int,
-    n_jobs: int | None,
 ) -> SortedLists:
     """The first k neighbours of each row, sorted by index, without the node itself."""
     from vicinal._core._selection_kernels import MAX_COUNTED
@@ -176,7 +173,7 @@ def sorted_lists(
         memory = ids, np.empty(MAX_COUNTED), ranks
         sort_lists(indices, distances, *rows, neighbors, lengths, counts, *memory)
 
-    map_threads(sort, blocks(n, ROWS_PER_TASK), n_jobs)
+    map_threads(sort, blocks(n, ROWS_PER_TASK))
     return SortedLists(neighbors, lengths, counts)
 
 
@@ -193,7 +190,6 @@ def _merged_entries(
     lengths: np.ndarray,
     counts: np.ndarray,
     only_mutual: bool,
-    n_jobs: int | None,
 ) -> Entries:
     from vicinal.graphs._build import _knn_kernels as kernels
 
@@ -235,7 +231,7 @@ def _merged_entries(
                     filled = slice(indptr[first + a], indptr[first + b])
                     forget(indices[filled], merged[filled])
 
-        map_threads(merge_part, parts, n_jobs)
+        map_threads(merge_part, parts)
 
     merge(sizes[:0], neighbors[:0, 0], lengths[:0, 0])
     indptr = _pointers(sizes)

@@ -20,7 +20,6 @@ def distances_to_others(
     rescaling: Rescaling,
     cell: np.ndarray,
     component: np.ndarray,
-    n_jobs: int | None = -1,
 ) -> np.ndarray:
     """Lower bound of the distance of each point to the other components.
 
@@ -34,8 +33,6 @@ def distances_to_others(
         Cell of each point, from 0 to ``n_cells - 1``; no cell is empty.
     component : ndarray of int of shape (n_cells,)
         Component of each cell.
-    n_jobs : int, optional
-        Number of threads.
 
     Returns
     -------
@@ -64,7 +61,7 @@ def distances_to_others(
         return smallest
 
     with one_blas_thread():
-        facing = np.minimum.reduce(map_threads(smallest_margins, spans, n_jobs)).T
+        facing = np.minimum.reduce(map_threads(smallest_margins, spans)).T
         # Each sum of products is rounded; coordinates are at most 1.
         facing -= 8.0 * np.finfo(np.float64).eps * X.shape[1] ** 2
 
@@ -75,7 +72,7 @@ def distances_to_others(
             gap[is_same[own]] = np.inf
             return np.maximum(gap.min(axis=1), 0.0)
 
-        return np.concatenate(map_threads(gaps, spans, n_jobs))
+        return np.concatenate(map_threads(gaps, spans))
 
 
 def _centers(

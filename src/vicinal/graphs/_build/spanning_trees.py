@@ -29,15 +29,13 @@ def spanning_tree(
     X: np.ndarray | sparse.csr_array,
     metric: Metric,
     k: int,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
 ) -> Edges:
     """Edges (n - 1, 2) of the minimum spanning tree and their lengths; starts from lists of k neighbours."""
     rows = _duplicates(X, metric)
     if rows is not None:
         X, k = X[rows.representative], min(k, len(rows.representative) - 1)
-    search, to_lengths = foreign_neighbor_search(X, metric, k, n_jobs, progress)
-    edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
+    search, to_lengths = foreign_neighbor_search(X, metric, k)
+    edges, costs = spanning_edges(search)
     if rows is not None:
         edges, costs = join_duplicates(edges, costs, rows, np.zeros(len(rows.representative)))
     return edges, to_lengths(costs)
@@ -49,8 +47,6 @@ def offset_tree(
     scale: float,
     offsets: np.ndarray,
     k: int,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
     prepared: Points | None = None,
 ) -> np.ndarray:
     """Edges of the spanning tree with the smallest sum of ``scale * d^2 + b_i + b_j``.
@@ -62,8 +58,8 @@ def offset_tree(
     if rows is not None:
         first, prepared = rows.representative, None
         X, offsets, k = X[first], offsets[first], min(k, len(first) - 1)
-    search = offset_search(X, metric, scale, offsets, k, n_jobs, prepared)
-    edges, costs = spanning_edges(search, n_jobs=n_jobs, progress=progress)
+    search = offset_search(X, metric, scale, offsets, k, prepared)
+    edges, costs = spanning_edges(search)
     return edges if rows is None else join_duplicates(edges, costs, rows, 2 * offsets)[0]
 
 
@@ -71,7 +67,6 @@ def spanning_links(
     X: np.ndarray | sparse.csr_array,
     metric: Metric,
     components: np.ndarray,
-    n_jobs: int | None = -1,
     prepared: Points | None = None,
 ) -> Edges:
     """Shortest edges that connect all components, and their lengths.
@@ -79,11 +74,11 @@ def spanning_links(
     ``prepared`` holds the same points, whose k-d tree is then shared.
     """
     rows = _duplicates(X, metric)
-    if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
-        return _links_of_distinct(X, metric, components, n_jobs, prepared)
+    if rows is None or _any_underflows(X[rows.representative], metric):
+        return _links_of_distinct(X, metric, components, prepared)
     zero_edges, components = join_components(rows, components)
     first = rows.representative
-    edges, lengths = _links_of_distinct(X[first], metric, components[first], n_jobs)
+    edges, lengths = _links_of_distinct(X[first], metric, components[first])
     lengths = np.concatenate([np.zeros(len(zero_edges)), lengths])
     return np.concatenate([zero_edges, first[edges]]), lengths
 
@@ -92,18 +87,17 @@ def _links_of_distinct(
     X: np.ndarray | sparse.csr_array,
     metric: Metric,
     components: np.ndarray,
-    n_jobs: int | None,
     prepared: Points | None = None,
 ) -> Edges:
     is_dense = metric.is_compiled and isinstance(X, np.ndarray)
     if is_dense and prim.is_fastest(components):
-        points = prepared or Points(X, metric, n_jobs)
+        points = prepared or Points(X, metric)
         edges, costs = prim.connecting_edges(points.X, points.p, components)
         return edges, lengths_of_costs(points, costs)
     search, to_lengths = foreign_neighbor_search(
-        X, metric, 0, n_jobs, few_components=True, prepared=prepared
+        X, metric, 0, few_components=True, prepared=prepared
     )
-    edges, costs = spanning_edges(search, labels=components, n_jobs=n_jobs)
+    edges, costs = spanning_edges(search, labels=components)
     return edges, to_lengths(costs)
 
 
@@ -112,8 +106,6 @@ def disjoint_trees(
     metric: Metric,
     n_trees: int,
     k: int,
-    n_jobs: int | None = -1,
-    verbose: int = 0,
     lists: np.ndarray | None = None,
 ) -> Edges:
     """Edges and lengths of disjoint trees, one after the other; fewer trees if there are no more.
@@ -121,14 +113,14 @@ def disjoint_trees(
     ``lists`` are at least k nearest neighbours of every point, if they are known.
     """
     rows = _duplicates(X, metric)
-    if rows is None or _any_underflows(X[rows.representative], metric, n_jobs):
-        return _trees_of_distinct(X, metric, n_trees, k, n_jobs, verbose, lists)
+    if rows is None or _any_underflows(X[rows.representative], metric):
+        return _trees_of_distinct(X, metric, n_trees, k, lists)
     # Each tree attaches duplicates to the first of their group that no earlier tree used as a hub. Between
     # two groups, the first t - 1 trees use at most (t - 1)^2 pairs, and the next one used is the first free
     # pair. So this many duplicates per group are enough to find all edges between groups.
     is_core = rows.rank_within_group() <= n_trees * (n_trees - 1)
     core, rest = np.flatnonzero(is_core), np.flatnonzero(~is_core)
-    edges, lengths = _trees_of_distinct(X[core], metric, n_trees, k, n_jobs, verbose)
+    edges, lengths = _trees_of_distinct(X[core], metric, n_trees, k)
     n_built = n_trees if len(core) == 1 else len(edges) // (len(core) - 1)
     members = np.argsort(rows.group, kind="stable")
     start = np.searchsorted(rows.group[members], rows.group[rest])
@@ -143,28 +135,23 @@ def _trees_of_distinct(
     metric: Metric,
     n_trees: int,
     k: int,
-    n_jobs: int | None,
-    verbose: int,
     lists: np.ndarray | None = None,
 ) -> Edges:
-    title = "neighbours" if verbose > 0 else None
     search, to_lengths = foreign_neighbor_search(
-        X, metric, min(k, X.shape[0] - 1), n_jobs, title, many_trees=True, lists=lists
+        X, metric, min(k, X.shape[0] - 1), many_trees=True, lists=lists
     )
-    edges, costs = successive_trees(search, n_trees, n_jobs, verbose)
+    edges, costs = successive_trees(search, n_trees)
     return edges, to_lengths(costs)
 
 
-def successive_trees(
-    search: ForeignSearch, n_trees: int, n_jobs: int | None, verbose: int
-) -> SpanningEdges:
+def successive_trees(search: ForeignSearch, n_trees: int) -> SpanningEdges:
     """Edges of disjoint trees, each the cheapest without the earlier ones; fewer if no more exist."""
     n = len(search.order)
     edges, costs = np.empty((0, 2), np.int64), np.empty(0)
     excluded, position = NO_EXCLUSIONS, np.argsort(search.order)
     for tree in range(n_trees):
-        title = f"tree {tree + 1} of {n_trees}" if verbose > 0 else None
-        new = spanning_edges(search, excluded=excluded, n_jobs=n_jobs, progress=title)
+        title = f"tree {tree + 1} of {n_trees}"
+        new = spanning_edges(search, excluded=excluded, title=title)
         if len(new.edges) < n - 1:
             break
         edges, costs = np.concatenate([edges, new.edges]), np.concatenate([costs, new.costs])
@@ -184,10 +171,10 @@ def _duplicates(
     """Groups of equal points if there are many duplicates; None if the search visits every pair anyway."""
     if sparse.issparse(X) or not metric.is_compiled:
         return None
-    return many_duplicates(Points(X, metric, None).X if metric.is_cosine else X, *columns)
+    return many_duplicates(Points(X, metric).X if metric.is_cosine else X, *columns)
 
 
-def _any_underflows(X: np.ndarray, metric: Metric, n_jobs: int | None) -> bool:
+def _any_underflows(X: np.ndarray, metric: Metric) -> bool:
     """Whether the squared distance of some distinct rows underflows to 0."""
-    search, _ = foreign_neighbor_search(X, metric, 0, n_jobs)
-    return not spanning_edges(search, n_jobs=n_jobs).costs.all()
+    search, _ = foreign_neighbor_search(X, metric, 0)
+    return not spanning_edges(search).costs.all()

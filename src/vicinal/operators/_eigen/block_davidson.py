@@ -34,7 +34,6 @@ def block_eigenpairs(
     *,
     max_iter: int,
     precondition: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
-    n_jobs: int | None = -1,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the largest eigenvalues of a symmetric operator, with eigenvectors and residuals.
 
@@ -52,43 +51,41 @@ def block_eigenpairs(
         Maximum number of iterations; the residuals show whether it converged.
     precondition : callable, optional
         Function of residuals and eigenvalues that returns correction directions.
-    n_jobs : int, optional
-        Number of threads; -1 uses all cores. The result does not depend on it.
     """
     n, width = start.shape
     limit = min(n, MAX_BASIS_FACTOR * width)
-    basis = _new_directions(np.empty((n, 0)), start, n_jobs)
+    basis = _new_directions(np.empty((n, 0)), start)
     images = operator @ basis
-    energy = overlap(basis, images, n_jobs)
+    energy = overlap(basis, images)
     for step in range(max_iter + 1):
         values, mix = eigh((energy + energy.T) / 2)
         values, mix = values[::-1][:width], mix[:, ::-1]
         top = mix[:, :width]
-        vectors = mixed(basis, top, n_jobs)
-        residuals = mixed(images, top, n_jobs) - vectors * values
+        vectors = mixed(basis, top)
+        residuals = mixed(images, top) - vectors * values
         errors = np.linalg.norm(residuals, axis=0)
         if step == max_iter or np.all(errors[:n_pairs] <= tolerance):
             break
         unconverged = errors > tolerance
         if basis.shape[1] + int(unconverged.sum()) > limit:
             restart = mix[:, : max(2 * width, 1)]
-            basis, images = mixed(basis, restart, n_jobs), mixed(images, restart, n_jobs)
-            energy = overlap(basis, images, n_jobs)
+            basis, images = mixed(basis, restart), mixed(images, restart)
+            energy = overlap(basis, images)
         directions = residuals[:, unconverged]
         if precondition is not None:
             directions = precondition(directions, values[unconverged])
-        new = _new_directions(basis, directions, n_jobs)
+        new = _new_directions(basis, directions)
         if new.shape[1] == 0:
             break
         new_images = operator @ new
-        across = overlap(basis, new_images, n_jobs)
-        within = overlap(new, new_images, n_jobs)
+        across = overlap(basis, new_images)
+        within = overlap(new, new_images)
         energy = np.block([[energy, across], [across.T, within]])
         basis, images = np.hstack([basis, new]), np.hstack([images, new_images])
     return values[:n_pairs], vectors[:, :n_pairs], errors[:n_pairs]
 
 
-def _new_directions(basis: np.ndarray, block: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def _new_directions(basis: np.ndarray, block: np.ndarray) -> np.ndarray:
     """Orthonormal directions that a block adds to an orthonormal basis."""
     lengths = np.linalg.norm(block, axis=0)
     block = block[:, lengths > 0] / lengths[lengths > 0]
@@ -96,8 +93,8 @@ def _new_directions(basis: np.ndarray, block: np.ndarray, n_jobs: int | None) ->
     for _ in range(2):
         if block.shape[1] == 0:
             break
-        block = block - mixed(basis, overlap(basis, block, n_jobs), n_jobs)
-        squares, axes = eigh(overlap(block, block, n_jobs))
+        block = block - mixed(basis, overlap(basis, block))
+        squares, axes = eigh(overlap(block, block))
         new = squares > MIN_NEW_NORM**2
-        block = mixed(block, axes[:, new] / np.sqrt(squares[new]), n_jobs)
+        block = mixed(block, axes[:, new] / np.sqrt(squares[new]))
     return block

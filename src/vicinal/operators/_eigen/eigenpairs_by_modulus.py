@@ -39,7 +39,6 @@ def eigenpairs_by_modulus(
     structure: AffinityStructure | None = None,
     tolerance: float = 1e-9,
     random_state: int = 0,
-    n_jobs: int | None = -1,
 ) -> Eigenpairs:
     """Eigenpairs of largest modulus of the normalised affinity of a connected graph; 1 comes first.
 
@@ -55,14 +54,12 @@ def eigenpairs_by_modulus(
         As for `leading_eigenpairs`.
     random_state : int, default=0
         Seed of the start vector.
-    n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores.
     """
     n = weights.shape[0]
     all_pairs = n <= DENSE_MAX_NODES or n_pairs > n // 4
     structure = affinity_structure(weights) if structure is None else structure
     n_upper = n if all_pairs else n_pairs
-    upper = normalized_pairs(weights, structure, n_upper, tolerance, random_state, n_jobs)
+    upper = normalized_pairs(weights, structure, n_upper, tolerance, random_state)
     parts = [upper]
     if not all_pairs:
         matrix = normalized_affinity(weights, structure.degrees)
@@ -72,7 +69,7 @@ def eigenpairs_by_modulus(
             lower = _mirrored(upper, sides)
         else:
             min_modulus = max(float(upper.values.min()), 0.0)
-            lower = _lowest(matrix, n_pairs, min_modulus, tolerance, random_state, n_jobs)
+            lower = _lowest(matrix, n_pairs, min_modulus, tolerance, random_state)
         if lower is not None:
             above, below = upper.values > -ZERO_EIGENVALUE, lower.values < -ZERO_EIGENVALUE
             parts = [_select(upper, above), _select(lower, below)]
@@ -108,13 +105,10 @@ def _lowest(
     min_modulus: float,
     tolerance: float,
     seed: int,
-    n_jobs: int | None,
 ) -> Eigenpairs | None:
     """The lowest eigenpairs, ascending; None if none of them exceeds ``min_modulus`` in modulus."""
     # They are the largest of the Laplacian, from 0 to 2; a tolerance relative to 0 could not be reached.
-    laplacian = ThreadedSparseOperator(
-        sparse.csr_array(sparse.eye_array(matrix.shape[0]) - matrix), n_jobs
-    )
+    laplacian = ThreadedSparseOperator(sparse.csr_array(sparse.eye_array(matrix.shape[0]) - matrix))
     try:
         lowest = 1.0 - float(largest(laplacian, 1, ESTIMATE_TOLERANCE, seed)[0][0])
         if 2 * ESTIMATE_TOLERANCE - lowest < min_modulus:

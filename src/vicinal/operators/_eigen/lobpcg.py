@@ -28,8 +28,6 @@ def lobpcg(
     n_wanted: int,
     accuracy: float,
     max_iter: int,
-    n_jobs: int | None,
-    progress: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eigenpairs of the smallest eigenvalues, without the trivial one.
 
@@ -47,10 +45,6 @@ def lobpcg(
         Error of a vector in the energy norm, relative to its own energy.
     max_iter : int
         Maximum number of iterations.
-    n_jobs : int or None
-        Number of threads. The result does not depend on it.
-    progress : str, optional
-        Title of a progress bar.
 
     Returns
     -------
@@ -64,13 +58,13 @@ def lobpcg(
     block, images = np.empty((n, 1 + 3 * width)), np.empty((n, 3 * width))
     known, x, ax = block[:, : 1 + width], block[:, 1 : 1 + width], images[:, :width]
     block[:, :1] = trivial
-    x[:] = start - trivial @ overlap(trivial, start, n_jobs)
+    x[:] = start - trivial @ overlap(trivial, start)
     ax[:] = apply(x)
-    values, mix = _rayleigh_ritz(x, ax, width, n_jobs)
-    replace_columns(x, mix, n_jobs)
-    replace_columns(ax, mix, n_jobs)
+    values, mix = _rayleigh_ritz(x, ax, width)
+    replace_columns(x, mix)
+    replace_columns(ax, mix)
     size = width
-    with progress_bar(max_iter, progress) as bar:
+    with progress_bar(max_iter, "eigenvectors") as bar:
         for _ in range(max_iter):
             residual = ax - x * values
             w = precondition(residual)
@@ -79,30 +73,30 @@ def lobpcg(
             error = np.einsum("ij,ij->j", residual, w)[:n_wanted]
             if np.all(error <= accuracy**2 * np.maximum(values[:n_wanted], ROUNDING)):
                 break
-            w -= mixed(known, overlap(known, w, n_jobs), n_jobs)
+            w -= mixed(known, overlap(known, w))
             block[:, 1 + size : 1 + size + width] = w
             images[:, size : size + width] = apply(w)
             size += width
-            values, mix = _rayleigh_ritz(block[:, 1 : 1 + size], images[:, :size], width, n_jobs)
+            values, mix = _rayleigh_ritz(block[:, 1 : 1 + size], images[:, :size], width)
             # The next p is the part of the update outside the old vectors.
             outside = np.vstack([np.zeros((width, width)), mix[width:]])
             both = np.hstack([mix, outside])
-            replace_columns(block[:, 1 : 1 + size], both, n_jobs)
-            replace_columns(images[:, :size], both, n_jobs)
+            replace_columns(block[:, 1 : 1 + size], both)
+            replace_columns(images[:, :size], both)
             size = 2 * width
     return values, x
 
 
 def _rayleigh_ritz(
-    block: np.ndarray, images: np.ndarray, n_wanted: int, n_jobs: int | None
+    block: np.ndarray, images: np.ndarray, n_wanted: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvalues within the span of a block, and the combinations of its columns."""
-    gram = overlap(block, block, n_jobs)
+    gram = overlap(block, block)
     scale = 1 / np.sqrt(np.maximum(np.diagonal(gram), np.finfo(float).tiny))
     lengths, axes = eigh(gram * scale[:, None] * scale)
     # Directions that the columns hardly span are noise.
     valid = lengths > 1e-12 * lengths[-1]
     basis = scale[:, None] * axes[:, valid] / np.sqrt(lengths[valid])
-    energy = basis.T @ overlap(block, images, n_jobs) @ basis
+    energy = basis.T @ overlap(block, images) @ basis
     values, mix = eigh((energy + energy.T) / 2)
     return np.maximum(values[:n_wanted], 0.0), basis @ mix[:, :n_wanted]

@@ -73,8 +73,6 @@ def multilevel_eigenpairs(
     accuracy: float = 1e-3,
     max_iter: int = 60,
     operator: Any = None,
-    n_jobs: int | None = -1,
-    progress: str | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the largest eigenpairs of S = D^-1/2 W D^-1/2 of a connected graph.
 
@@ -95,10 +93,6 @@ def multilevel_eigenpairs(
     operator : LinearOperator, optional
         Operator near S, such as S plus a matrix of low rank, whose eigenpairs are computed instead; S is then
         only used as a preconditioner.
-    n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores. The result does not depend on it.
-    progress : str, optional
-        Title of a progress bar.
 
     Returns
     -------
@@ -119,35 +113,33 @@ def multilevel_eigenpairs(
     laplacian = sparse.csr_array(sparse.eye_array(n, format="csr") - normalized)
     # Rows are distributed to threads, each of which uses BLAS.
     with one_blas_thread():
-        hierarchy = coarsen(laplacian, trivial[:, 0], n_jobs)
+        hierarchy = coarsen(laplacian, trivial[:, 0])
         if hierarchy.levels:
             width = -(-(n_pairs - 1 + MIN_GUARD_VECTORS) // WIDTH_FACTOR) * WIDTH_FACTOR
             width = min(width, n - 1)
-            start = _start_vectors(hierarchy, width, n_pairs - 1, accuracy, n_jobs)
+            start = _start_vectors(hierarchy, width, n_pairs - 1, accuracy)
             values, vectors = lobpcg(
                 hierarchy.levels[0].laplacian.__matmul__
                 if operator is None
                 else lambda vectors: vectors - operator @ vectors,
-                partial(v_cycle, hierarchy, n_jobs=n_jobs),
+                partial(v_cycle, hierarchy),
                 trivial,
                 start,
                 n_wanted=n_pairs - 1,
                 accuracy=accuracy,
                 max_iter=max_iter,
-                n_jobs=n_jobs,
-                progress=progress,
             )
             values, vectors = values[: n_pairs - 1], vectors[:, : n_pairs - 1]
         else:
             values, vectors = hierarchy.values[1:n_pairs], hierarchy.vectors[:, 1:n_pairs]
     vectors = np.hstack([trivial, vectors])
     values = np.concatenate([[1.0], 1.0 - values])
-    operator = ThreadedSparseOperator(normalized, n_jobs) if operator is None else operator
+    operator = ThreadedSparseOperator(normalized) if operator is None else operator
     residuals = operator @ vectors - vectors * values
     return values, vectors, np.linalg.norm(residuals, axis=0)
 
 
-def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None) -> Hierarchy:
+def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray) -> Hierarchy:
     """Build the levels of a Laplacian whose null space is spanned by a positive vector."""
     levels: list[Level] = []
     while laplacian.shape[0] > COARSEST_MAX_NODES:
@@ -166,14 +158,12 @@ def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None)
         weights = sparse.diags_array(4.0 / (3.0 * largest) * inverse)
         prolongation = sparse.csr_array(aggregation - weights @ (laplacian @ aggregation))
         restriction = sparse.csr_array(prolongation.T)
-        transfers = (
-            ThreadedSparseOperator(matrix, n_jobs) for matrix in (restriction, prolongation)
-        )
+        transfers = (ThreadedSparseOperator(matrix) for matrix in (restriction, prolongation))
         product = laplacian @ prolongation
         if product.nnz > MAX_FILL_IN * laplacian.nnz:
             break
         levels.append(
-            Level(kernel, ThreadedSparseOperator(laplacian, n_jobs), inverse, largest, *transfers)
+            Level(kernel, ThreadedSparseOperator(laplacian), inverse, largest, *transfers)
         )
         laplacian = sparse.csr_array(restriction @ product)
         kernel = lengths
@@ -186,19 +176,19 @@ def coarsen(laplacian: sparse.csr_array, kernel: np.ndarray, n_jobs: int | None)
     return Hierarchy(levels, np.maximum(values, ROUNDING), vectors)
 
 
-def v_cycle(hierarchy: Hierarchy, b: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def v_cycle(hierarchy: Hierarchy, b: np.ndarray) -> np.ndarray:
     """One V-cycle: a symmetric approximation of the pseudo-inverse times ``b``."""
     visited = []
     for level in hierarchy.levels:
-        x = _smooth(level, b, None, n_jobs)
+        x = _smooth(level, b, None)
         visited.append((b, x))
-        b = level.restriction @ _residual(level, b, x, n_jobs)
+        b = level.restriction @ _residual(level, b, x)
     vectors = hierarchy.vectors[:, 1:]
     x = vectors @ ((vectors.T @ b) / hierarchy.values[1:, None])
     for level, (b, before) in zip(reversed(hierarchy.levels), reversed(visited), strict=True):
         x = level.prolongation @ x
         x += before
-        x = _smooth(level, b, x, n_jobs)
+        x = _smooth(level, b, x)
     return x
 
 
@@ -221,7 +211,7 @@ def _largest_eigenvalue(laplacian: sparse.csr_array, inverse: np.ndarray) -> flo
     return 1.1 * float(np.linalg.norm(vector))
 
 
-def _smooth(level: Level, b: np.ndarray, x: Any, n_jobs: int | None) -> np.ndarray:
+def _smooth(level: Level, b: np.ndarray, x: Any) -> np.ndarray:
     """Chebyshev steps that reduce the high-frequency error of ``x``."""
     from vicinal.operators._eigen._multilevel_kernels import smooth_rows
 
@@ -238,38 +228,35 @@ def _smooth(level: Level, b: np.ndarray, x: Any, n_jobs: int | None) -> np.ndarr
             new_change, new_x = np.empty_like(b[:0] if is_last else b), np.empty_like(b)
             arrays = (matrix.indptr, matrix.indices, matrix.data, inverse, b, x, change)
             smooth = partial(smooth_rows, *arrays, momentum, step, new_change, new_x)
-            by_rows(smooth, len(b), n_jobs)
+            by_rows(smooth, len(b))
             change, x = new_change, new_x
         after = 1 / (2 * center / half - ratio)
         momentum, step, ratio = after * ratio, 2 * after / half, after
     return x
 
 
-def _residual(level: Level, b: np.ndarray, x: np.ndarray, n_jobs: int | None) -> np.ndarray:
+def _residual(level: Level, b: np.ndarray, x: np.ndarray) -> np.ndarray:
     from vicinal.operators._eigen._multilevel_kernels import residual_rows
 
     matrix, out = level.laplacian.matrix, np.empty_like(b)
     arrays = (matrix.indptr, matrix.indices, matrix.data, b, x, out)
-    by_rows(partial(residual_rows, *arrays), len(b), n_jobs)
+    by_rows(partial(residual_rows, *arrays), len(b))
     return out
 
 
-def _start_vectors(
-    hierarchy: Hierarchy, width: int, n_wanted: int, accuracy: float, n_jobs: int | None
-) -> np.ndarray:
+def _start_vectors(hierarchy: Hierarchy, width: int, n_wanted: int, accuracy: float) -> np.ndarray:
     """Eigenvectors of the second finest level, each level starting from the next coarser one."""
     levels = hierarchy.levels
     vectors = hierarchy.vectors[:, 1 : width + 1]
     for i in range(len(levels) - 1, 0, -1):
         _, vectors = lobpcg(
             levels[i].laplacian.__matmul__,
-            partial(v_cycle, hierarchy._replace(levels=levels[i:]), n_jobs=n_jobs),
+            partial(v_cycle, hierarchy._replace(levels=levels[i:])),
             levels[i].kernel[:, None],
             _with_random_columns(levels[i].prolongation @ vectors, width),
             n_wanted=n_wanted,
             accuracy=max(accuracy, START_ACCURACY),
             max_iter=MAX_START_ITER,
-            n_jobs=n_jobs,
         )
     return _with_random_columns(levels[0].prolongation @ vectors, width)
 

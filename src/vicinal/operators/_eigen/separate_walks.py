@@ -41,25 +41,25 @@ MAX_ITER = 150
 
 
 def walk_pairs(
-    walk: Any, n_pairs: int, tolerance: float, seed: int, n_jobs: int | None
+    walk: Any, n_pairs: int, tolerance: float, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs of a `SymmetricWalk` or `AlignedWalk`, without the trivial one."""
     n = walk.shape[0]
     indicators = component_vectors(walk)
     matrix, known = walk.sparse_part, walk.trivial_vector
     if n <= DENSE_MAX_NODES or n_pairs > n // 4 or indicators.shape[1] <= 1:
-        return connected_pairs(matrix, known, n_pairs, tolerance, seed, n_jobs, operator=walk)
+        return connected_pairs(matrix, known, n_pairs, tolerance, seed, operator=walk)
     largest_component = int(np.argmax(np.diff(indicators.indptr)))
     wide = has_large_diameter(matrix, int(indicators.indices[indicators.indptr[largest_component]]))
     for use_multilevel in (wide, not wide):
         try:
             if use_multilevel:
-                return multilevel_pairs(matrix, known, n_pairs, tolerance, seed, walk, n_jobs)
+                return multilevel_pairs(matrix, known, n_pairs, tolerance, seed, walk)
             with one_blas_thread():
-                return _separate_pairs(walk, indicators, n_pairs, tolerance, seed, n_jobs)
+                return _separate_pairs(walk, indicators, n_pairs, tolerance, seed)
         except (CoarseningStalled, EigenpairsNotConverged):
             continue
-    return fallback_pairs(Deflated(walk, known), matrix, n_pairs, tolerance, seed, n_jobs)
+    return fallback_pairs(Deflated(walk, known), matrix, n_pairs, tolerance, seed)
 
 
 def component_vectors(walk: Any) -> sparse.csc_array:
@@ -88,10 +88,9 @@ def _separate_pairs(
     n_pairs: int,
     tolerance: float,
     seed: int,
-    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     deflated = Deflated(walk, walk.trivial_vector)
-    slow = _slow_pairs(walk, deflated, indicators, n_pairs, tolerance, n_jobs)
+    slow = _slow_pairs(walk, deflated, indicators, n_pairs, tolerance)
     n_slow = len(slow[0])
     if n_slow == n_pairs:
         return with_missed_pairs(deflated, *slow, tolerance, seed)
@@ -110,7 +109,6 @@ def _slow_pairs(
     indicators: sparse.csc_array,
     n_pairs: int,
     tolerance: float,
-    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Eigenpairs near 1, starting from combinations of component vectors."""
     # Combinations that are orthogonal to the trivial vector.
@@ -139,7 +137,6 @@ def _slow_pairs(
         0.1 * tolerance,
         max_iter=MAX_ITER,
         precondition=precondition if width < len(values) else None,
-        n_jobs=n_jobs,
     )
     if errors.max() > MISSED_MARGIN * tolerance:
         raise EigenpairsNotConverged(n_slow, tolerance)

@@ -70,14 +70,13 @@ def connected_pairs(
     n_pairs: int,
     tolerance: float,
     seed: int,
-    n_jobs: int | None,
     operator: Any = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs of a connected normalised affinity, without the known one of eigenvalue 1.
 
     With ``operator``, they are those of the operator, which the matrix approximates.
     """
-    deflated = Deflated(operator or ThreadedSparseOperator(matrix, n_jobs), known)
+    deflated = Deflated(operator or ThreadedSparseOperator(matrix), known)
     n = matrix.shape[0]
     if n <= DENSE_MAX_NODES or n_pairs > n // 4:
         return largest(deflated, n_pairs, tolerance, seed)
@@ -91,10 +90,10 @@ def connected_pairs(
         try:
             if not use_multilevel:
                 return largest(deflated, n_pairs, tolerance, seed)
-            return multilevel_pairs(matrix, known, n_pairs, tolerance, seed, operator, n_jobs)
+            return multilevel_pairs(matrix, known, n_pairs, tolerance, seed, operator)
         except (CoarseningStalled, EigenpairsNotConverged):
             continue
-    return fallback_pairs(deflated, matrix, n_pairs, tolerance, seed, n_jobs)
+    return fallback_pairs(deflated, matrix, n_pairs, tolerance, seed)
 
 
 def has_large_diameter(matrix: sparse.csr_array, first: int = 0) -> bool:
@@ -112,7 +111,6 @@ def multilevel_pairs(
     tolerance: float,
     seed: int,
     operator: Any,
-    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs, without the known one, by `multilevel_eigenpairs`."""
     values, vectors, residuals = multilevel_eigenpairs(
@@ -121,12 +119,11 @@ def multilevel_pairs(
         n_pairs + 1,
         accuracy=min(1e-3, ACCURACY_PER_TOLERANCE * tolerance),
         operator=operator,
-        n_jobs=n_jobs,
     )
     if residuals.max() > ACCURACY_PER_TOLERANCE * tolerance:
         raise EigenpairsNotConverged(n_pairs, tolerance)
     # Coarsening may lose weakly connected groups of nodes.
-    deflated = Deflated(operator or ThreadedSparseOperator(matrix, n_jobs), known)
+    deflated = Deflated(operator or ThreadedSparseOperator(matrix), known)
     with one_blas_thread():
         return with_missed_pairs(deflated, values[1:], vectors[:, 1:], tolerance, seed)
 
@@ -137,7 +134,6 @@ def fallback_pairs(
     n_pairs: int,
     tolerance: float,
     seed: int,
-    n_jobs: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs where all other methods failed: by a dense matrix, or a wide block iteration.
 
@@ -159,7 +155,6 @@ def fallback_pairs(
             tolerance,
             max_iter=BLOCK_MAX_ITER,
             precondition=None if solve is None else lambda residuals, _: solve(residuals),
-            n_jobs=n_jobs,
         )
     if errors.max() > ACCURACY_PER_TOLERANCE * tolerance:
         raise EigenpairsNotConverged(n_pairs, tolerance)

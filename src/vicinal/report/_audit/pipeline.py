@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from vicinal._core.options import seed_from
-from vicinal._core.parallel import n_threads
+from vicinal._core.options import entry, seed_from
 from vicinal._core.scalar_checks import check_choice
 from vicinal._core.tables import RawTable, missing_cells
 from vicinal.duplicates import near_duplicates
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 METRICS = ("euclidean", "cosine")
 
 
+@entry
 def audit(
     X: TableLike,
     labels: ArrayLike | str | None = None,
@@ -107,6 +107,7 @@ def audit(
     )
 
 
+@entry
 def audit_table(
     table: RawTable,
     origin: Origin,
@@ -122,7 +123,6 @@ def audit_table(
 ) -> Audit:
     """`audit` for a table whose ``origin`` is known."""
     check_choice(metric, "metric", METRICS)
-    n_threads(n_jobs)
     is_array = table.points is not None and table.names is None and not kinds and not weights
     reason = None
     if scaling == "auto" and (metric == "cosine" or is_array):

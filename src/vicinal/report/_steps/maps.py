@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vicinal import ClusterPreservingEmbedding, Graph, Isomap, NeighborMap
-from vicinal._core.parallel import map_threads
+from vicinal._core.parallel import together
 from vicinal.exceptions import MissingDependencyError
 from vicinal.operators.eigenpairs import random_walk_eigenvectors
 from vicinal.operators.laplacians import degrees
@@ -82,8 +82,8 @@ def draw_maps(inputs: SharedInputs) -> Maps:
         # no warning. Filters are those of the process, so threads must not change them.
         warnings.simplefilter("ignore", UserWarning)
         # Much of the layout is serial, so the other maps are drawn beside it.
-        (coordinates, notes), (others, _) = map_threads(
-            lambda draw: draw(inputs, common), [_neighbor_map, _other_maps], inputs.n_jobs
+        (coordinates, notes), (others, _) = together(
+            lambda: _neighbor_map(inputs, common), lambda: _other_maps(inputs, common)
         )
     coordinates |= others
     return Maps(coordinates, {name: ABOUT[name] for name in coordinates}, notes)

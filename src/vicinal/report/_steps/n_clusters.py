@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from vicinal import graphs
-from vicinal._core.parallel import map_threads, progress_bar
+from vicinal._core.parallel import progress_bar, together
 from vicinal.cluster._perceptual_spectrum import PerceptualSpectrum
 from vicinal.evidence.result import ClusterEvidence
 from vicinal.graphs._build.duplicates import find_duplicates
@@ -85,7 +85,7 @@ def count_clusters(inputs: SharedInputs, requested: int | str) -> ClusterCount:
         lambda: inputs.spectrum,
         lambda: inputs.tree_pairs,
     ]
-    stability, _, _ = map_threads(lambda task: task(), tasks, inputs.n_jobs)
+    stability, _, _ = together(*tasks)
     return ClusterCount(chosen, why, evidence.gaps, stability, len(rows))
 
 
@@ -132,7 +132,7 @@ def _perturbed(rows: np.ndarray, inputs: SharedInputs) -> list[np.ndarray]:
     """Copies of the rows, moved by a fraction of the distance to their neighbours."""
     n_neighbors = min(N_LOCAL_NEIGHBORS, len(rows) - 1)
     replicates = perturbed_replicates(
-        rows, "euclidean", N_REPLICATES, NOISE, n_neighbors, inputs.seed, inputs.n_jobs
+        rows, "euclidean", N_REPLICATES, NOISE, n_neighbors, inputs.seed
     )
     return [replicates.make(i) for i in range(N_REPLICATES)]
 

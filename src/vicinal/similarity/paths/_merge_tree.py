@@ -110,7 +110,7 @@ class MergeTree:
             np.maximum(table[k - 1, :-width], table[k - 1, width:], out=table[k, :-width])
         return table
 
-    def between(self, i: np.ndarray, j: np.ndarray, n_jobs: int | None = -1) -> np.ndarray:
+    def between(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         """Height at which i and j meet, for each pair; -inf where they are the same point."""
         a, b = self.positions[i], self.positions[j]
         low, high = np.minimum(a, b), np.maximum(a, b)
@@ -120,10 +120,10 @@ class MergeTree:
             here = slice(*span)
             largest_between(self.gaps, table, GAPS_PER_BLOCK, low[here], high[here], heights[here])
 
-        map_threads(task, blocks(len(low), PAIRS_PER_TASK), n_jobs)
+        map_threads(task, blocks(len(low), PAIRS_PER_TASK))
         return heights
 
-    def rows(self, items: np.ndarray, diagonal: float, n_jobs: int | None = -1) -> np.ndarray:
+    def rows(self, items: np.ndarray, diagonal: float) -> np.ndarray:
         """Heights at which each item meets all points, with ``diagonal`` for the item itself."""
         rows = np.empty((len(items), self.n_points))
 
@@ -131,7 +131,7 @@ class MergeTree:
             here = slice(*span)
             fill_rows(self.gaps, self.leaves, self.positions, items[here], rows[here], diagonal)
 
-        map_threads(task, blocks(len(items), max(1, ENTRIES_PER_TASK // self.n_points)), n_jobs)
+        map_threads(task, blocks(len(items), max(1, ENTRIES_PER_TASK // self.n_points)))
         return rows
 
     def clusters(self, height: float) -> np.ndarray:

@@ -13,7 +13,7 @@ from vicinal.similarity.paths._link_kernels import cheapest_steps, walk_steps
 from vicinal.similarity.paths._neighbor_weights import log_neighbor_weights
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, NJobs
+    from vicinal._core.types import ArrayLike
     from vicinal.similarity.paths.matrix import PathSimilarity
 
 # Height -log s whose similarity s is still representable.
@@ -31,7 +31,7 @@ class Links(NamedTuple):
     same: np.ndarray
 
 
-def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> Links:
+def best_links(similarity: PathSimilarity, X: ArrayLike) -> Links:
     """Cheapest step from each new point to a point of the similarity.
 
     No weight exceeds 1, so a step of length d costs at least d^2 / (2 sigma^2): the search stops when the
@@ -43,8 +43,6 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
         Similarity of the known points.
     X : array (m, n_features)
         New points; their distances (m, n) if the similarity was computed from distances.
-    n_jobs : int or None, default=-1
-        Number of threads; -1 uses all cores.
     """
     robust, n_neighbors = similarity.origin.robust, similarity.origin.n_neighbors
     if similarity.origin.points is None:
@@ -52,7 +50,7 @@ def best_links(similarity: PathSimilarity, X: ArrayLike, n_jobs: NJobs = -1) -> 
             "the similarity was computed from a graph without points, so it cannot be extended to new "
             "points; compute it from points, or set the points of the Graph."
         )
-    search = similarity.search(n_jobs)
+    search = similarity.search()
     n, sigma = similarity.shape[0], similarity.sigma
     points = np.asarray(X)
     if similarity.origin.directions:
@@ -80,7 +78,6 @@ def extend_walk_vectors(
     X: ArrayLike,
     vectors: np.ndarray,
     eigenvalues: np.ndarray,
-    n_jobs: NJobs,
 ) -> np.ndarray:
     """Extend eigenvectors of the random walk to new points: one step over the eigenvalue (Nystrom).
 
@@ -94,10 +91,8 @@ def extend_walk_vectors(
         Solutions of S y = eigenvalue D y.
     eigenvalues : ndarray (q,)
         Where an eigenvalue is 0, so is the result.
-    n_jobs : int or None
-        Number of threads; -1 uses all cores.
     """
-    links = best_links(similarity, X, n_jobs)
+    links = best_links(similarity, X)
     kernel = similarity.relative
     # Nothing is more similar than the most similar pair.
     heights = np.maximum(links.heights - kernel.lowest, 0.0)

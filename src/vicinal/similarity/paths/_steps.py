@@ -21,7 +21,7 @@ from vicinal.neighbors._exact import Points, prepared_points
 from vicinal.neighbors.metric import Metric, as_metric
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, NJobs
+    from vicinal._core.types import ArrayLike
 
 
 class Candidates(NamedTuple):
@@ -42,8 +42,6 @@ class PointSteps:
     points: np.ndarray | ChunkedRows
     metric: Metric
     unit: float
-    n_jobs: NJobs
-    verbose: int
 
     @property
     def n(self) -> int:
@@ -58,9 +56,7 @@ class PointSteps:
 
     @cached_property
     def _search(self) -> NeighborSearch:
-        return NeighborSearch(
-            self.points, metric=self.metric.name, n_jobs=self.n_jobs, verbose=self.verbose
-        )
+        return NeighborSearch(self.points, metric=self.metric.name)
 
     @property
     def _prepared(self) -> Points | None:
@@ -99,15 +95,13 @@ class PointSteps:
         self, points: ChunkedRows, offsets: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         if offsets is None:
-            edges, lengths = tree_edges(points, self.metric, None, n_jobs=self.n_jobs)
+            edges, lengths = tree_edges(points, self.metric, None)
             return edges, lengths / self.unit
         # Points on a store and offsets have the same unit.
         extent = chunked_counterpart("extent_of")(points) / self.unit
         scale, weights = in_common_unit(extent, 1.0, offsets)
-        edges = chunked_counterpart("offset_tree")(
-            points, scale, weights, self.n_jobs, self.verbose
-        )
-        lengths = chunked_counterpart("pair_lengths")(points, edges, self.n_jobs)
+        edges = chunked_counterpart("offset_tree")(points, scale, weights)
+        lengths = chunked_counterpart("pair_lengths")(points, edges)
         return edges, lengths / self.unit
 
     def _tree_of_points(self, offsets: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
@@ -115,16 +109,12 @@ class PointSteps:
             self.points,
             self.metric,
             offsets,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
             prepared=None if offsets is None else self._prepared,
         )
 
     def bridges(self, components: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Shortest edges that connect the components, and their lengths."""
-        links, lengths = shortest_bridges(
-            self.points, self.metric, components, 1, self.n_jobs, self._prepared
-        )
+        links, lengths = shortest_bridges(self.points, self.metric, components, 1, self._prepared)
         return links, lengths / self.unit if isinstance(self.points, ChunkedRows) else lengths
 
 
@@ -174,16 +164,14 @@ class GraphSteps:
         return Candidates(edges[positive], lengths / self.unit, -np.log(strengths[positive]))
 
 
-def make_steps(
-    X: ArrayLike | Graph, metric: str, n_jobs: NJobs, verbose: int
-) -> PointSteps | GraphSteps:
+def make_steps(X: ArrayLike | Graph, metric: str) -> PointSteps | GraphSteps:
     """Steps between the points or distances X, or along the edges of the graph X."""
     if isinstance(X, Graph):
         return _graph_steps(X)
     measure = as_metric(metric)
     if is_chunked(X) and not measure.is_precomputed:
-        stored = chunked_counterpart("store_points")(X, measure.name, n_jobs, verbose)
-        return PointSteps(stored, measure, 1 / stored.cells.factor, n_jobs, verbose)
+        stored = chunked_counterpart("store_points")(X, measure.name)
+        return PointSteps(stored, measure, 1 / stored.cells.factor)
     points = measure.validate(X)
     if not isinstance(points, np.ndarray):
         raise InvalidTypeError(
@@ -191,7 +179,7 @@ def make_steps(
             "Graph.from_scipy(X) makes a graph, whose edges are then the only steps."
         )
     unit = 1 / safe_factor(points)
-    return PointSteps(points if unit == 1 else points / unit, measure, unit, n_jobs, verbose)
+    return PointSteps(points if unit == 1 else points / unit, measure, unit)
 
 
 def _graph_steps(graph: Graph) -> GraphSteps:

@@ -20,7 +20,7 @@ from vicinal.similarity.paths._out_of_sample import best_links, extend_walk_vect
 from vicinal.similarity.paths._tree_matrix import TreeMatrix
 
 if TYPE_CHECKING:
-    from vicinal._core.types import ArrayLike, NJobs
+    from vicinal._core.types import ArrayLike
 
 # The exponential function is 0 below.
 MIN_LOG = -745.0
@@ -123,7 +123,6 @@ class PathSimilarity(TreeMatrix):
         *,
         tolerance: float = 0.0,
         random_state: int = 0,
-        n_jobs: int | None = -1,
     ) -> Eigenpairs:
         """Leading eigenpairs of D^-1/2 S D^-1/2, D the row sums of the matrix S.
 
@@ -135,8 +134,6 @@ class PathSimilarity(TreeMatrix):
             Ignored: pairs are always accurate to rounding.
         random_state : int, default=0
             Seed of the start vectors.
-        n_jobs : int or None, default=-1
-            Ignored.
 
         Returns
         -------
@@ -145,9 +142,7 @@ class PathSimilarity(TreeMatrix):
         """
         return normalized_ultrametric_pairs(self.relative, n_pairs, random_state)
 
-    def extend(
-        self, X: ArrayLike, vectors: np.ndarray, eigenvalues: np.ndarray, n_jobs: NJobs = -1
-    ) -> np.ndarray:
+    def extend(self, X: ArrayLike, vectors: np.ndarray, eigenvalues: np.ndarray) -> np.ndarray:
         """Extend eigenvectors of the random walk D^-1 S to new points (Nystrom).
 
         Parameters
@@ -158,17 +153,15 @@ class PathSimilarity(TreeMatrix):
             Eigenvectors of the random walk.
         eigenvalues : ndarray of shape (q,)
             Their eigenvalues. The extension of an eigenvector with eigenvalue 0 is 0.
-        n_jobs : int or None, default=-1
-            Number of threads; -1 uses all cores.
 
         Returns
         -------
         ndarray of shape (m, q)
             Points that coincide with a point of the similarity get its entries.
         """
-        return extend_walk_vectors(self, X, vectors, eigenvalues, n_jobs)
+        return extend_walk_vectors(self, X, vectors, eigenvalues)
 
-    def extend_labels(self, X: ArrayLike, labels: np.ndarray, n_jobs: NJobs = -1) -> np.ndarray:
+    def extend_labels(self, X: ArrayLike, labels: np.ndarray) -> np.ndarray:
         """Give each new point the label of the point that its best step leads to.
 
         Parameters
@@ -177,25 +170,21 @@ class PathSimilarity(TreeMatrix):
             New points; if the similarity was computed from distances, their distances (m, n).
         labels : ndarray of shape (n,)
             Labels of the points of the similarity.
-        n_jobs : int or None, default=-1
-            Number of threads; -1 uses all cores.
 
         Returns
         -------
         ndarray of shape (m,)
             Labels of the new points.
         """
-        return labels[best_links(self, X, n_jobs).points]
+        return labels[best_links(self, X).points]
 
-    def merge(self, n_clusters: int, n_jobs: int | None = -1) -> np.ndarray:
+    def merge(self, n_clusters: int) -> np.ndarray:
         """Merge the most similar components until ``n_clusters`` remain.
 
         Parameters
         ----------
         n_clusters : int
             Number of clusters.
-        n_jobs : int or None, default=-1
-            Ignored.
 
         Returns
         -------

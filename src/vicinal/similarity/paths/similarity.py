@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from vicinal._core.options import checked
-from vicinal._core.parallel import one_blas_thread
+from vicinal._core.options import entry
 from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal.exceptions import InvalidValueError
 from vicinal.graphs.graph import Graph
@@ -27,8 +26,7 @@ METRICS = ("euclidean", "cosine", "precomputed")
 ALL_STEPS_MAX_POINTS = 5_000
 
 
-@checked
-@one_blas_thread()
+@entry(blas_threads=1)
 def path_similarity(
     X: ArrayLike | Graph,
     sigma: float | Literal["auto"] = "auto",
@@ -101,7 +99,7 @@ def path_similarity(
     directions = metric == "cosine" and not isinstance(X, Graph)
     if directions:
         X, metric = as_directions(EUCLIDEAN.validate(X)), "euclidean"
-    steps = make_steps(X, metric, n_jobs, verbose)
+    steps = make_steps(X, metric)
     neighbors, squares = steps.nearest(n_neighbors) if robust else (None, None)
     curve = None
     if isinstance(sigma, str):

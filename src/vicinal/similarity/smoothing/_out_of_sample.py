@@ -77,7 +77,7 @@ class PointKernel:
 
     def search(self) -> NeighborSearch | None:
         """The search among fitted points; None if X holds distances."""
-        return None if self.points is None else self._search(self.n_jobs)
+        return None if self.points is None else self._search()
 
     def similarities(self, X: Any, search: NeighborSearch | None) -> np.ndarray:
         """Kernel (m, n) between new and fitted points, formula (1)."""
@@ -143,7 +143,7 @@ def point_distances(points: Any, model: Any, dense: bool) -> Any:
         return graph.to_scipy("lengths")
     remedy = "Use method='sparse', which stores near pairs only."
     require_memory(40.0 * n * n, f"The similarity of {n:,} points", remedy)
-    return as_metric(model.metric).distance_rows(points, model.n_jobs)(0, n)
+    return as_metric(model.metric).distance_rows(points)(0, n)
 
 
 def holds_similarities(metric: MetricLike) -> bool:

@@ -41,7 +41,7 @@ def best_of_rows(
         values[span[0] : span[1]] = np.take_along_axis(rows, indices[span[0] : span[1]], axis=1)
 
     with one_blas_thread():
-        map_threads(task, blocks(n, max(1, (1 << 22) // n)), n_jobs, progress=progress)
+        map_threads(task, blocks(n, max(1, (1 << 22) // n)), n_jobs, title=progress)
     return values, indices
 
 

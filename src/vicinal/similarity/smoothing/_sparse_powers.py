@@ -91,7 +91,7 @@ def nearest_in_power(
         left = _product_rows(half, first, keep, rows) if exponent % 2 else half.rows(*rows)
         largest_of_product(*left, *half, *rows, *order, tuple(out))
 
-    map_threads(search, blocks(n, ROWS_PER_TASK), n_jobs, progress=progress)
+    map_threads(search, blocks(n, ROWS_PER_TASK), n_jobs, title=progress)
     map_threads(lambda rows: _sort_rows(out, *rows), blocks(n, ROWS_PER_TASK), n_jobs)
     # The kernel fills the last array with row sums.
     return out._replace(truncation_error=np.maximum(0.0, 1.0 - out.truncation_error))
@@ -136,7 +136,7 @@ def _product(
         lambda rows: _product_rows(left, right, keep, rows, out.rows(*rows)),
         blocks(n, ROWS_PER_TASK),
         n_jobs,
-        progress=progress,
+        title=progress,
     )
     return out
 

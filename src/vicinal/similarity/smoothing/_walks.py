@@ -127,13 +127,9 @@ class SparseWalk:
         self.sums = degrees(self.weights)
         if symmetric:
             self.roots = np.sqrt(self.sums)
-            self.operator = ThreadedSparseOperator(
-                normalized_affinity(self.weights, self.sums), n_jobs
-            )
+            self.operator = ThreadedSparseOperator(normalized_affinity(self.weights, self.sums))
         else:
-            self.operator = ThreadedSparseOperator(
-                sparse.csr_array(transition(self.weights).T), n_jobs
-            )
+            self.operator = ThreadedSparseOperator(sparse.csr_array(transition(self.weights).T))
 
     def spread(self, rows: Any, t: float) -> np.ndarray:
         """``rows`` times P^t for an integer t."""
