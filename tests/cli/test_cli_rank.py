@@ -115,7 +115,7 @@ def test_rows_of_another_file_are_queries(tmp_path, points, table, facts_of):
 
 def test_queries_of_a_mixed_table_are_encoded_like_its_rows(tmp_path, facts_of):
     pandas = pytest.importorskip("pandas")
-    from benchmarks.mixed_tables import make_mixed_table
+    from benchmarks.table_generators import make_mixed_table
 
     columns, group = make_mixed_table(
         120, n_numeric=2, n_categorical=3, missing=0.1, random_state=0

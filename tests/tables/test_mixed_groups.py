@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import vicinal
-from benchmarks.mixed_tables import make_mixed_table, random_customers
+from benchmarks.table_generators import make_mixed_table, random_customers
 from vicinal.report._preprocessing import prepare, raw_table
 from vicinal.report._shared_inputs import SharedInputs
 from vicinal.report._steps.clusters import find_clusters

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.mixed_tables import make_mixed_table
+from benchmarks.table_generators import make_mixed_table
 from vicinal import SpectralClustering
 from vicinal.metrics import clustering_accuracy
 from vicinal.tables import TableEncoder
