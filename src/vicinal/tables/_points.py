@@ -1,0 +1,311 @@
+"""From coded columns to points: a column counts by what other columns say about it.
+
+Rows are placed by their numbers, weighted by the share of their variance that other columns account for, and
+by what the row as a whole leads to expect of every discrete column. Two accounts of what columns share
+compete: traits (a few continuous scores of a row) and classes (groups within which columns are independent).
+The one that predicts a column better from the other columns is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from vicinal._core.parallel import blocks
+from vicinal.exceptions import InvalidValueError
+from vicinal.tables._classes import Classes, Layout, design, fit_classes, predicted, softmax
+from vicinal.tables._codes import CategoryCode, Code
+from vicinal.tables._constants import CLASS_ROWS, FIT_CELLS, MAX_LEVELS, MIN_COUNT, PATIENCE
+from vicinal.tables._shared import Axes, complete, copy_groups, fit_axes, from_other_columns, weigh
+
+ROWS_PER_BLOCK = 8192
+
+
+def row_products(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """Rows times a matrix. Equal rows get equal bits, which a product of matrices does not guarantee."""
+    rows, matrix = np.ascontiguousarray(rows), np.ascontiguousarray(matrix)
+    return np.einsum("ij,jk->ik", rows, matrix, optimize=False)
+
+
+class PointMap(NamedTuple):
+    """A fixed map from coordinates of columns to points.
+
+    Attributes
+    ----------
+    layout : Layout
+        What the coordinates are.
+    axes : Axes
+        Axes of what columns share, which complete gaps.
+    classes : Classes or None
+        Classes of rows; None if traits account for the table.
+    factors : ndarray (p,)
+        What numbers are multiplied by in points; 0 for coordinates that only their expected value stands for.
+    units : ndarray (p,)
+        Unit of what is expected of a discrete coordinate; 0 for numbers.
+    counted : ndarray (d,)
+        Share of the variance of each column that counts, from 0 to 1.
+    """
+
+    layout: Layout
+    axes: Axes
+    classes: Classes | None
+    factors: np.ndarray
+    units: np.ndarray
+    counted: np.ndarray
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Coordinates that are part of points."""
+        return np.flatnonzero(self.factors > 0)
+
+    def points(self, Z: np.ndarray) -> np.ndarray:
+        """Points (n, c) of rows, NaN where a value is missing; equal rows get equal bits."""
+        numbers, narrow = self.numbers, self._narrow()
+        points = np.empty((len(Z), self.n_coordinates))
+        for start, stop in blocks(len(Z), ROWS_PER_BLOCK):
+            X, state = self._state(Z[start:stop])
+            parts = [X[:, numbers] * self.factors[numbers], row_products(state, narrow)]
+            points[start:stop] = np.hstack(parts) if len(numbers) or narrow.size else 0.0
+        return points
+
+    def coordinates(self, Z: np.ndarray) -> np.ndarray:
+        """The same points in coordinates (n, p) of the columns, so that distances are sums over columns."""
+        X, state = self._state(Z)
+        return X * self.factors + row_products(state, self._wide())
+
+    def completed(self, Z: np.ndarray) -> np.ndarray:
+        """Coordinates of the columns without gaps."""
+        gap = np.isnan(Z)
+        X = complete(np.where(gap, 0.0, Z * self.layout.weight), gap, self.axes, row_products)
+        return X / self.layout.weight
+
+    def shares(self, Z: np.ndarray, filled: np.ndarray) -> np.ndarray:
+        """Share of the variance of each coordinate that the account leads to expect."""
+        _, state = self._state(Z)
+        if self.classes is None:
+            expected = state @ self.axes.vectors.T
+        else:
+            expected = (state @ self.classes.means.T) * self.layout.weight
+        total = np.maximum((filled**2).sum(axis=0), 1e-300)
+        return np.clip((expected**2).sum(axis=0) / total, 0.0, 1.0)
+
+    def copies(self) -> list[list[int]]:
+        """Sets of columns that are copies of each other."""
+        first = np.flatnonzero(np.diff(self.layout.column_of, prepend=-1))
+        group = self.layout.group[first]
+        sets = [np.flatnonzero(group == g).tolist() for g in np.unique(group)]
+        return [own for own in sets if len(own) > 1]
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates of points; 1, always 0, if no column counts."""
+        return max(len(self.numbers) + self.n_expected, 1)
+
+    @property
+    def n_expected(self) -> int:
+        """Number of coordinates of points that stand for discrete columns."""
+        return self._narrow().shape[1]
+
+    def _state(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Completed coordinates, and the scores or the probabilities of the classes of each row."""
+        X = self.completed(Z) * self.layout.weight
+        if self.classes is None:
+            return X, row_products(X, self.axes.vectors) * self.axes.shrink
+        everything = np.arange(Z.shape[1])
+        coefficients = self.classes.coefficients(self.layout, everything)
+        logs = row_products(design(Z, self.layout, everything), coefficients)
+        return X, softmax(logs + self.classes.log_prior)[0]
+
+    def _wide(self) -> np.ndarray:
+        """What one unit of a score, or a class, leads to expect of each discrete coordinate."""
+        if self.classes is None:
+            return np.ascontiguousarray((self.axes.vectors * self.units[:, None]).T)
+        means = (self.classes.means * (self.layout.weight * self.units)[:, None]).T
+        return np.ascontiguousarray(means - means.mean(axis=0))
+
+    def _narrow(self) -> np.ndarray:
+        """The same in the fewest coordinates with the same distances."""
+        left, strengths, _ = np.linalg.svd(self._wide(), full_matrices=False)
+        kept = strengths > 1e-12 * max(strengths.max(initial=0.0), 1e-300)
+        return np.ascontiguousarray(left[:, kept] * strengths[kept])
+
+    def to_json(self) -> dict[str, Any]:
+        """Description of the map."""
+        parts = {"layout": self.layout, "axes": self.axes, "classes": self.classes}
+        return {
+            name: None if part is None else {k: v.tolist() for k, v in part._asdict().items()}
+            for name, part in parts.items()
+        } | {name: getattr(self, name).tolist() for name in ("factors", "units", "counted")}
+
+
+def map_from_json(state: Mapping[str, Any], sizes: Sequence[int]) -> PointMap:
+    """The map that was described, for columns of such sizes; a wrong description raises an error."""
+    p, d = sum(sizes), len(sizes)
+    nominal = np.array([bool(flag) for flag in state["layout"]["nominal"]])
+    group = np.array(state["layout"]["group"], dtype=np.int64)
+    floats = {name: _finite(state["layout"][name]) for name in ("weight", "rates", "deviations")}
+    layout = Layout(np.repeat(np.arange(d), sizes), group, nominal, **floats)
+    axes = Axes(_finite(state["axes"]["vectors"]).reshape(p, -1), _finite(state["axes"]["shrink"]))
+    classes = None
+    if state["classes"] is not None:
+        classes = Classes(*(_finite(state["classes"][name]) for name in Classes._fields))
+    own = [_finite(state[name]) for name in ("factors", "units", "counted")]
+    k = 0 if classes is None else len(classes.log_prior)
+    fits = axes.vectors.shape == (p, len(axes.shrink)) and own[2].shape == (d,)
+    fits &= all(part.shape == (p,) for part in (group, nominal, *floats.values(), *own[:2]))
+    fits &= classes is None or all(part.shape == (p, k) for part in classes[1:])
+    if not fits or not (layout.weight > 0).all() or not (layout.deviations > 0).all():
+        raise InvalidValueError("the columns and the map of a table contradict each other")
+    if classes is not None and (k < 1 or not (classes.variances > 0).all()):
+        raise InvalidValueError("the classes of rows contradict the columns")
+    return PointMap(layout, axes, classes, *own)
+
+
+def _finite(values: Any) -> np.ndarray:
+    array = np.array(values, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InvalidValueError("the map of a table has values that are not finite")
+    return array
+
+
+def fit_points(
+    Z: np.ndarray, codes: Sequence[Code], given: Sequence[float | None], keep_numbers: bool
+) -> PointMap:
+    """The map for coded rows, at most `FIT_CELLS` coordinates of them.
+
+    Parameters
+    ----------
+    Z : ndarray (n, p)
+        Coordinates of all columns, NaN where a value is missing.
+    codes : sequence of Code
+        What made them.
+    given : sequence of float or None
+        Weight of each column, where the user gave one: then its own coordinates count, whatever others say.
+    keep_numbers : bool
+        Whether numbers count as they are.
+    """
+    gap = np.isnan(Z)
+    layout = _layout(np.where(gap, 0.0, Z), codes)
+    A = np.where(gap, 0.0, Z * layout.weight)
+    own = np.concatenate([code.own for code in codes]).astype(bool)
+    scale = np.concatenate([code.scale for code in codes])
+    weight_of = np.array([np.nan if w is None else w for w in given])[layout.column_of]
+    fixed = ~np.isnan(weight_of)
+    plain = bool(own.all())
+    numbers = np.flatnonzero(own)
+    made = PointMap(
+        layout=layout,
+        axes=fit_axes(A, layout.group, gap, 0),
+        classes=None,
+        factors=own.astype(np.float64),
+        units=np.where(own | fixed, 0.0, scale),
+        counted=np.ones(len(codes)),
+    )
+    if plain and keep_numbers and not gap.any():
+        # Nothing is left to learn.
+        return _with_given(made, fixed, weight_of, scale, A)
+    relevance = weigh(A, Z, layout.column_of, layout.group, own)
+    if relevance.n_axes:
+        axes = fit_axes(A, layout.group, gap, relevance.n_axes)
+        A = complete(A, gap, axes, np.matmul)
+        made = made._replace(axes=axes, classes=_better_account(Z, A, axes, layout))
+    depends = relevance.depends[layout.column_of]
+    made = made._replace(units=made.units * depends)
+    if not keep_numbers:
+        relevant = depends[numbers] | relevance.grouped
+        if not relevance.n_axes:
+            roots = np.where(relevant | ~relevant.any(), 1.0, 0.0)
+        else:
+            shares = np.sqrt(made.shares(Z, A)[numbers])
+            roots = np.where(relevance.grouped, 1.0, relevant * shares)
+        made.factors[numbers] = roots
+    return _with_given(made, fixed, weight_of, scale, A, Z)
+
+
+def _with_given(
+    made: PointMap,
+    fixed: np.ndarray,
+    weight_of: np.ndarray,
+    scale: np.ndarray,
+    A: np.ndarray,
+    Z: np.ndarray | None = None,
+) -> PointMap:
+    """The map with the weights that were given, and the share of each column that counts."""
+    roots = np.sqrt(np.nan_to_num(weight_of)) * scale / made.layout.weight
+    factors = np.where(fixed, roots, made.factors)
+    shares = np.minimum(factors**2, 1.0)
+    if Z is not None:
+        shares = np.where(made.units > 0, made.shares(Z, A), shares)
+    variances = np.maximum((A**2).sum(axis=0), 1e-300)
+    first = np.flatnonzero(np.diff(made.layout.column_of, prepend=-1))
+    counted = np.add.reduceat(shares * variances, first) / np.add.reduceat(variances, first)
+    return made._replace(factors=factors, counted=counted)
+
+
+def spread_rows(n: int, count: int) -> np.ndarray:
+    """At most so many rows, evenly spaced."""
+    return np.arange(n) if n <= count else np.linspace(0, n - 1, count).astype(np.int64)
+
+
+def rows_to_fit(n: int, p: int) -> np.ndarray:
+    """Rows that a map of p coordinates is learned from."""
+    return spread_rows(n, max(FIT_CELLS // max(p, 1), CLASS_ROWS))
+
+
+def _layout(A: np.ndarray, codes: Sequence[Code]) -> Layout:
+    sizes = [len(code.names) for code in codes]
+    column_of = np.repeat(np.arange(len(codes)), sizes)
+    copy_of = copy_groups(A, column_of)
+    weight = 1.0 / np.sqrt(np.bincount(copy_of)[copy_of])[column_of]
+    categories = [code if isinstance(code, CategoryCode) else None for code in codes]
+    pairs = list(zip(categories, sizes, strict=True))
+    return Layout(
+        column_of,
+        copy_of[column_of],
+        np.concatenate([np.full(size, c is not None) for c, size in pairs]),
+        weight,
+        np.concatenate([np.zeros(size) if c is None else c.rates for c, size in pairs]),
+        np.concatenate([np.ones(size) if c is None else c.deviations for c, size in pairs]),
+    )
+
+
+def _better_account(
+    Z: np.ndarray, filled: np.ndarray, axes: Axes, layout: Layout
+) -> Classes | None:
+    """Classes, if they predict a column better from the other columns than traits do; None for traits.
+
+    Classes whose columns share q axes are q + 1 at least. Their number grows while what they leave
+    unexplained falls by more than their parameters cost (Schwarz 1978).
+    """
+    few = spread_rows(len(Z), CLASS_ROWS)
+    Z, scores = Z[few], (filled[few] @ axes.vectors) * axes.shrink
+    known = ~np.isnan(Z)
+    target = np.where(known, Z, 0.0) * layout.weight
+    total = float((target**2).sum())
+
+    def unexplained(guess: np.ndarray) -> float:
+        return float(((target - guess)[known] ** 2).sum()) / total
+
+    def classes_of(k: int) -> tuple[Classes, float]:
+        start = KMeans(k, n_init=1, random_state=0).fit(scores).labels_
+        classes = fit_classes(Z, start, layout)
+        return classes, unexplained(predicted(Z, classes, layout) * layout.weight)
+
+    k, penalty = len(axes.shrink) + 1, np.log(len(Z)) / len(Z)
+    most = min(MAX_LEVELS, len(Z) // MIN_COUNT)
+    best, lost = classes_of(k) if k <= most else (None, np.inf)
+    if lost >= unexplained(from_other_columns(target, axes.vectors, layout.group)):
+        return None
+    least, n_worse = np.log(lost) + k * penalty, 0
+    while n_worse < PATIENCE and k < most:
+        k += 1
+        classes, lost = classes_of(k)
+        criterion = np.log(lost) + k * penalty
+        if criterion < least:
+            best, least, n_worse = classes, criterion, 0
+        else:
+            n_worse += 1
+    return best
