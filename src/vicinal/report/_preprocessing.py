@@ -124,6 +124,7 @@ def prepare(
     X, images = table.columns, table.images
     if X is None:
         values, images = _values_and_images(table)
+        _check_rows(len(values))
         names = table.names or [f"column {j + 1}" for j in range(values.shape[1])]
         X = dict(zip(names, values.T, strict=True))
         if images is not None and scaling == "auto":

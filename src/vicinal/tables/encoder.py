@@ -251,7 +251,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         ndarray (n, n_coordinates)
             Points, the same as those of `transform`.
         """
-        return self._encoding.points(self._fit(X))
+        typed = self._fit(X)
+        return self._encoding.points(typed)
 
     def _fit(self, X: Any) -> list[TypedColumn]:
         """Fit; the columns that have coordinates."""
