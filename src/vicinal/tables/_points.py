@@ -19,7 +19,15 @@ from vicinal.exceptions import InvalidValueError
 from vicinal.tables._classes import Classes, Layout, design, fit_classes, predicted, softmax
 from vicinal.tables._codes import CategoryCode, Code
 from vicinal.tables._constants import CLASS_ROWS, FIT_CELLS, MAX_LEVELS, MIN_COUNT, PATIENCE
-from vicinal.tables._shared import Axes, complete, copy_groups, fit_axes, from_other_columns, weigh
+from vicinal.tables._shared import (
+    Axes,
+    Relevance,
+    complete,
+    copy_groups,
+    fit_axes,
+    from_other_columns,
+    weigh,
+)
 
 ROWS_PER_BLOCK = 8192
 
@@ -171,10 +179,17 @@ def _finite(values: Any) -> np.ndarray:
     return array
 
 
+class Fitted(NamedTuple):
+    """A map, and which columns (d,) it is made for: those that count."""
+
+    map: PointMap
+    kept: np.ndarray
+
+
 def fit_points(
     Z: np.ndarray, codes: Sequence[Code], given: Sequence[float | None], keep_numbers: bool
-) -> PointMap:
-    """The map for coded rows, at most `FIT_CELLS` coordinates of them.
+) -> Fitted:
+    """The map for coded rows.
 
     Parameters
     ----------
@@ -187,61 +202,87 @@ def fit_points(
     keep_numbers : bool
         Whether numbers count as they are.
     """
-    gap = np.isnan(Z)
+    own = np.concatenate([code.own for code in codes]).astype(bool)
+    gap, kept = np.isnan(Z), np.ones(len(codes), dtype=bool)
     layout = _layout(np.where(gap, 0.0, Z), codes)
+    if own.all() and keep_numbers and not gap.any():
+        # Nothing is left to learn.
+        return Fitted(_map(Z, Relevance(0, kept, own), layout, codes, given, True), kept)
+    A = np.where(gap, 0.0, Z * layout.weight)
+    relevance = weigh(A, Z, layout.column_of, layout.group, own)
+    if not own.all():
+        kept = _counting(relevance, own, layout.column_of, given, keep_numbers)
+    of = kept[layout.column_of]
+    codes = [code for code, keep in zip(codes, kept.tolist(), strict=True) if keep]
+    given = [weight for weight, keep in zip(given, kept.tolist(), strict=True) if keep]
+    grouped = relevance.grouped[of[own]]
+    layout = Layout(
+        np.unique(layout.column_of[of], return_inverse=True)[1], *(part[of] for part in layout[1:])
+    )
+    relevance = Relevance(relevance.n_axes, relevance.depends[kept], grouped)
+    return Fitted(_map(Z[:, of], relevance, layout, codes, given, keep_numbers), kept)
+
+
+def _counting(
+    relevance: Relevance,
+    own: np.ndarray,
+    column_of: np.ndarray,
+    given: Sequence[float | None],
+    keep_numbers: bool,
+) -> np.ndarray:
+    """Columns that count: those that depend on another one, form groups, or have a given weight.
+
+    If there is none, all numbers count; without numbers, columns stay and all rows are equal.
+    """
+    d = len(relevance.depends)
+    has_numbers = np.bincount(column_of, own, d) > 0
+    counts = np.bincount(column_of[own], relevance.grouped, d) > 0
+    counts |= relevance.depends & (has_numbers | (relevance.n_axes > 0))
+    counts |= has_numbers if keep_numbers or not counts.any() else False
+    counts |= np.array([weight is not None for weight in given])
+    return counts if counts.any() else np.ones(d, dtype=bool)
+
+
+def _map(
+    Z: np.ndarray,
+    relevance: Relevance,
+    layout: Layout,
+    codes: Sequence[Code],
+    given: Sequence[float | None],
+    keep_numbers: bool,
+) -> PointMap:
+    """The map of columns that count."""
+    gap = np.isnan(Z)
     A = np.where(gap, 0.0, Z * layout.weight)
     own = np.concatenate([code.own for code in codes]).astype(bool)
     scale = np.concatenate([code.scale for code in codes])
     weight_of = np.array([np.nan if w is None else w for w in given])[layout.column_of]
     fixed = ~np.isnan(weight_of)
-    plain = bool(own.all())
-    numbers = np.flatnonzero(own)
+    q = min(relevance.n_axes, len(own))
+    axes = fit_axes(A, layout.group, gap, q)
     made = PointMap(
         layout=layout,
-        axes=fit_axes(A, layout.group, gap, 0),
+        axes=axes,
         classes=None,
-        factors=own.astype(np.float64),
+        # As they are, copies of a number count as often as there are.
+        factors=own / layout.weight if keep_numbers else own.astype(np.float64),
         units=np.where(own | fixed, 0.0, scale),
         counted=np.ones(len(codes)),
     )
-    if plain and keep_numbers and not gap.any():
-        # Nothing is left to learn.
-        return _with_given(made, fixed, weight_of, scale, A)
-    relevance = weigh(A, Z, layout.column_of, layout.group, own)
-    if relevance.n_axes:
-        axes = fit_axes(A, layout.group, gap, relevance.n_axes)
+    if q:
         A = complete(A, gap, axes, np.matmul)
-        made = made._replace(axes=axes, classes=_better_account(Z, A, axes, layout))
-    depends = relevance.depends[layout.column_of]
-    made = made._replace(units=made.units * depends)
-    if not keep_numbers:
-        relevant = depends[numbers] | relevance.grouped
-        if not relevance.n_axes:
-            roots = np.where(relevant | ~relevant.any(), 1.0, 0.0)
-        else:
-            shares = np.sqrt(made.shares(Z, A)[numbers])
-            roots = np.where(relevance.grouped, 1.0, relevant * shares)
-        made.factors[numbers] = roots
-    return _with_given(made, fixed, weight_of, scale, A, Z)
-
-
-def _with_given(
-    made: PointMap,
-    fixed: np.ndarray,
-    weight_of: np.ndarray,
-    scale: np.ndarray,
-    A: np.ndarray,
-    Z: np.ndarray | None = None,
-) -> PointMap:
-    """The map with the weights that were given, and the share of each column that counts."""
-    roots = np.sqrt(np.nan_to_num(weight_of)) * scale / made.layout.weight
+        made = made._replace(classes=_better_account(Z, A, axes, layout))
+        shares = made.shares(Z, A)
+        if not keep_numbers:
+            made.factors[own] = np.where(relevance.grouped, 1.0, np.sqrt(shares[own]))
+    else:
+        shares = np.zeros(len(own))
+    roots = np.sqrt(np.nan_to_num(weight_of)) * scale / layout.weight
     factors = np.where(fixed, roots, made.factors)
-    shares = np.minimum(factors**2, 1.0)
-    if Z is not None:
-        shares = np.where(made.units > 0, made.shares(Z, A), shares)
+    counts = np.where(made.units > 0, shares, np.minimum(factors**2, 1.0))
     variances = np.maximum((A**2).sum(axis=0), 1e-300)
-    first = np.flatnonzero(np.diff(made.layout.column_of, prepend=-1))
-    counted = np.add.reduceat(shares * variances, first) / np.add.reduceat(variances, first)
+    first = np.flatnonzero(np.diff(layout.column_of, prepend=-1))
+    counted = np.add.reduceat(counts * variances, first) / np.add.reduceat(variances, first)
     return made._replace(factors=factors, counted=counted)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.tables._codes import Code, NumberCode, code_from_json, code_to_json, fit_code
+from vicinal.tables._codes import Code, DateCode, NumberCode, code_from_json, code_to_json, fit_code
 from vicinal.tables._columns import (
     gap_column,
     ignore_constant,
@@ -38,7 +38,8 @@ class Encoding(NamedTuple):
     Attributes
     ----------
     columns : list of TypedColumn
-        Name, kind and form of the columns that have coordinates, without values.
+        Name, kind and form of the columns that have coordinates, without values; then of those that are only
+        read because they are missing together.
     together : list of tuple of str
         Sets of columns that are missing in the same rows; each has coordinates too, after the columns.
     codes : list of Code
@@ -52,6 +53,11 @@ class Encoding(NamedTuple):
     codes: list[Code]
     map: PointMap
 
+    @property
+    def n_coded(self) -> int:
+        """Number of columns that have coordinates."""
+        return len(self.codes) - len(self.together)
+
     def read(self, raw: Mapping[str, RawColumn]) -> list[TypedColumn]:
         """Columns of a table by name, read as in `fit`; a column that is absent raises an error."""
         typed = []
@@ -60,13 +66,14 @@ class Encoding(NamedTuple):
                 close = suggestion(column.name, raw)
                 raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
             own = read_as(raw[column.name], column.kind, column.form, column.levels)
-            typed.append(own)
+            typed.append(own._replace(name=column.name))
         return typed
 
     def coded(self, typed: Sequence[TypedColumn]) -> np.ndarray:
         """Coordinates of columns, NaN where a value is missing."""
         by_name = {column.name: column for column in typed}
-        everything = [*typed, *(gap_column(names, by_name) for names in self.together)]
+        gaps = (gap_column(names, by_name) for names in self.together)
+        everything = [*typed[: self.n_coded], *gaps]
         parts = [code.encode(own) for code, own in zip(self.codes, everything, strict=True)]
         return np.ascontiguousarray(np.hstack(parts))
 
@@ -79,23 +86,22 @@ class Encoding(NamedTuple):
 
     def values(self, typed: Sequence[TypedColumn]) -> dict[str, np.ndarray]:
         """Numbers and dates of each column; missing ones are what other columns lead to expect."""
-        result = {}
-        gaps = any(own.numbers is not None and own.missing.any() for own in typed)
-        completed = self.map.completed(self.coded(typed)) if gaps else None
-        start = 0
-        for own, code in zip(typed, self.codes, strict=False):
-            if own.numbers is not None:
-                numbers = own.numbers
-                line = code if isinstance(code, NumberCode) else getattr(code, "line", None)
-                if completed is not None and line is not None and own.missing.any():
-                    known = numbers[~own.missing]
-                    guess = line.decode(completed[:, start])
-                    if len(known):
-                        guess = np.clip(guess, known.min(), known.max())
-                    numbers = np.where(own.missing, guess, numbers)
-                result[own.name] = numbers
-            start += len(code.names)
-        return result
+        own = {column.name: column for column in typed if column.numbers is not None}
+        values = {name: np.array(column.numbers) for name, column in own.items()}
+        starts = np.cumsum([0, *(len(code.names) for code in self.codes)])
+        completed = self.map.completed(self.coded(typed)) if _any_missing(own.values()) else None
+        for j, column in enumerate(typed):
+            if column.name not in own or not column.missing.any():
+                continue
+            numbers, known = values[column.name], values[column.name][~column.missing]
+            guess = np.full(len(numbers), np.median(known) if len(known) else 0.0)
+            if j < self.n_coded and completed is not None and len(known):
+                code = self.codes[j]
+                line = code.line if isinstance(code, DateCode) else code
+                assert isinstance(line, NumberCode)
+                guess = np.clip(line.decode(completed[:, starts[j]]), known.min(), known.max())
+            numbers[column.missing] = guess[column.missing]
+        return values
 
     def to_json(self) -> dict[str, Any]:
         """The encoding as JSON."""
@@ -134,11 +140,15 @@ def encoding_from_json(state: Mapping[str, Any]) -> Encoding:
     if not {name for own in together for name in own} <= set(names):
         raise InvalidValueError("columns that are missing together are unknown")
     codes = [code_from_json(own) for own in state["codes"]]
-    if len(codes) != len(columns) + len(together):
+    if not 0 <= len(codes) - len(together) <= len(columns):
         raise InvalidValueError("the columns and their codes contradict each other")
     return Encoding(
         columns, together, codes, map_from_json(state["map"], [len(c.names) for c in codes])
     )
+
+
+def _any_missing(columns: Iterable[TypedColumn]) -> bool:
+    return any(column.missing.any() for column in columns)
 
 
 def _cut(typed: Sequence[TypedColumn], rows: Any) -> list[TypedColumn]:
@@ -286,14 +296,22 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         sample = zip(codes, _cut(everything, rows), strict=True)
         parts = [code.encode(own) for code, own in sample]
         with one_blas_thread():
-            points = fit_points(np.hstack(parts), codes, given, self.scaling != "auto")
+            points, kept = fit_points(np.hstack(parts), codes, given, self.scaling != "auto")
+        counted = {c.name for c, keep in zip(everything, kept.tolist(), strict=True) if keep}
+        together = [own for own in together if sets[own].name in counted]
+        only_read = {name for own in together for name in own} - counted
+        columns = [
+            *(column for column in columns if column.name in counted),
+            *(column for column in columns if column.name in only_read),
+        ]
         self._encoding = Encoding(
             [column._replace(numbers=None, words=None) for column in columns],
             together,
-            codes,
+            [code for code, keep in zip(codes, kept.tolist(), strict=True) if keep],
             points,
         )
-        self._summarize(typed, refused, {n: note for n, (_, note) in found.items()}, everything)
+        coded = [column for column in everything if column.name in counted]
+        self._summarize(typed, refused, {n: note for n, (_, note) in found.items()}, coded)
         return columns
 
     def _summarize(
@@ -320,14 +338,14 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             if column.kind == "ignore"
             else summarize(
                 column,
-                weight_of[column.name],
+                weight_of.get(column.name, 0.0),
                 [notes[column.name], copy_note.get(column.name, "")],
             )
             for column in typed
         ]
         self.missing_together_ = [
             summarize(own, weight_of[own.name], [copy_note.get(own.name, "")])
-            for own in coded[len(self._encoding.columns) :]
+            for own in coded[self._encoding.n_coded :]
         ]
         self.kinds_ = {column.name: column.kind for column in typed}
         self.weights_ = {column.name: column.weight for column in self.columns_ if column.used}
@@ -379,7 +397,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
 
     def _compared(self) -> list[str]:
         """Names of the columns that have coordinates, then of sets that are missing together."""
-        names = [column.name for column in self._encoding.columns]
+        names = [column.name for column in self._encoding.columns[: self._encoding.n_coded]]
         return names + [own.name for own in self.missing_together_]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
