@@ -135,7 +135,8 @@ def test_nearest_rows_are_those_of_all_distances(result, table):
     complete = table.dropna()[["height", "width", "depth"]]
     new = np.array([[0.5, 0.5, 0.5], [8.0, 1.0, 4.0]])
     points = result.data.points
-    placed = result.data.encoder.transform(pd.DataFrame(new, columns=complete.columns))
+    new_rows = pd.DataFrame(new, columns=complete.columns).assign(planet=3.0)
+    placed = result.data.encoder.transform(new_rows)
     assigned = result.model().assign(
         {"width": new[:, 1], "depth": new[:, 2], "height": new[:, 0]}, n_neighbors=4
     )

@@ -86,7 +86,7 @@ def test_a_missing_column_is_an_error(model):
     ("change", "message"),
     [
         (lambda e: e["columns"][0].update(kind="code"), "has no kind"),
-        (lambda e: e["codes"].pop(), "contradict each other"),
+        (lambda e: e["codes"].pop(), "not a model"),
         (lambda e: e["columns"].clear(), "contradict each other"),
         (lambda e: e["codes"][0].update(unit="x"), "damaged"),
         (lambda e: e["codes"][0].update(unit=0.0), "contradict each other"),

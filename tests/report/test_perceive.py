@@ -233,7 +233,7 @@ def test_duplicates_are_counted():
 
 def test_communities_are_reported_unless_another_number_is_requested():
     X, y = load_digits(return_X_y=True)
-    result = vicinal.perceive(X[:900], sample=50, scaling="none")
+    result = vicinal.perceive(X[:900], sample=50, scaling="standard")
     assert result.clusters.method == "consensus communities"
     assert result.clusters.other_method == "spectral clustering on spanning trees"
     assert 9 <= result.n_clusters <= 12
@@ -242,6 +242,6 @@ def test_communities_are_reported_unless_another_number_is_requested():
     lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]
     exec("\n".join(lines), names)
     np.testing.assert_array_equal(names["labels"], result.labels)
-    other = vicinal.perceive(X[:900], n_clusters=6, sample=50)
+    other = vicinal.perceive(X[:900], n_clusters=6, sample=50, scaling="standard")
     assert other.clusters.method == "spectral clustering on spanning trees"
     assert other.n_clusters == 6

@@ -240,7 +240,7 @@ def _number_code(numbers: np.ndarray, scaling: str) -> tuple[NumberCode | None, 
 def _straight_code(known: np.ndarray) -> NumberCode:
     """Centre and unit of numbers from their quartiles, or of their logarithms if these are less skewed."""
     floor = 0.0
-    if known.min() > 0 and abs(_skewness(np.log(known))) < abs(_skewness(known)):
+    if known.min() > 0 and _gain_of_logarithms(known) > len(known) ** -0.5:
         floor, known = float(known.min()), np.log(known)
     size = float(np.abs(known).max()) or 1.0
     known = known / size
@@ -252,13 +252,22 @@ def _straight_code(known: np.ndarray) -> NumberCode:
 
 
 def _linear_code(known: np.ndarray, scaling: str) -> NumberCode:
-    """Numbers as they are, or in standard deviations; divided by the largest if products would overflow."""
+    """Numbers in standard deviations; with "none" their unit in points is that of the numbers.
+
+    If products of the numbers would overflow, it is that of the largest.
+    """
     size = float(np.abs(known).max(initial=0.0)) or 1.0
-    extreme = not MIN_MAGNITUDE <= size <= MAX_MAGNITUDE
-    if scaling == "none":
-        return NumberCode(0.0, size if extreme else 1.0, straight=False)
     spread = float((known / size).std()) or 1.0
-    return NumberCode(float((known / size).mean() * size), spread * size, straight=False)
+    extreme = not MIN_MAGNITUDE <= size <= MAX_MAGNITUDE
+    own = spread if extreme else spread * size
+    scale = (own if scaling == "none" else 1.0,)
+    center = float((known / size).mean()) * size
+    return NumberCode(center, spread * size, straight=False, scale=scale)
+
+
+def _gain_of_logarithms(known: np.ndarray) -> float:
+    """By how much less logarithms are skewed; the standard error is the root of 1 by the number of values."""
+    return abs(_skewness(known)) - abs(_skewness(np.log(known)))
 
 
 def _skewness(values: np.ndarray) -> float:

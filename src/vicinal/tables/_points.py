@@ -74,21 +74,21 @@ class PointMap(NamedTuple):
         numbers, narrow = self.numbers, self._narrow()
         points = np.empty((len(Z), self.n_coordinates))
         for start, stop in blocks(len(Z), ROWS_PER_BLOCK):
-            X, state = self._state(Z[start:stop])
-            parts = [X[:, numbers] * self.factors[numbers], row_products(state, narrow)]
+            C, state = self._state(Z[start:stop])
+            parts = [C[:, numbers] * self.factors[numbers], row_products(state, narrow)]
             points[start:stop] = np.hstack(parts) if len(numbers) or narrow.size else 0.0
         return points
 
     def coordinates(self, Z: np.ndarray) -> np.ndarray:
         """The same points in coordinates (n, p) of the columns, so that distances are sums over columns."""
-        X, state = self._state(Z)
-        return X * self.factors + row_products(state, self._wide())
+        C, state = self._state(Z)
+        return C * self.factors + row_products(state, self._wide())
 
     def completed(self, Z: np.ndarray) -> np.ndarray:
-        """Coordinates of the columns without gaps."""
+        """Coordinates of the columns without gaps; what is known keeps its bits."""
         gap = np.isnan(Z)
-        X = complete(np.where(gap, 0.0, Z * self.layout.weight), gap, self.axes, row_products)
-        return X / self.layout.weight
+        X = np.where(gap, 0.0, Z * self.layout.weight)
+        return np.where(gap, complete(X, gap, self.axes, row_products) / self.layout.weight, Z)
 
     def shares(self, Z: np.ndarray, filled: np.ndarray) -> np.ndarray:
         """Share of the variance of each coordinate that the account leads to expect."""
@@ -119,13 +119,13 @@ class PointMap(NamedTuple):
 
     def _state(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Completed coordinates, and the scores or the probabilities of the classes of each row."""
-        X = self.completed(Z) * self.layout.weight
+        C = self.completed(Z)
         if self.classes is None:
-            return X, row_products(X, self.axes.vectors) * self.axes.shrink
+            return C, row_products(C * self.layout.weight, self.axes.vectors) * self.axes.shrink
         everything = np.arange(Z.shape[1])
         coefficients = self.classes.coefficients(self.layout, everything)
         logs = row_products(design(Z, self.layout, everything), coefficients)
-        return X, softmax(logs + self.classes.log_prior)[0]
+        return C, softmax(logs + self.classes.log_prior)[0]
 
     def _wide(self) -> np.ndarray:
         """What one unit of a score, or a class, leads to expect of each discrete coordinate."""
@@ -264,22 +264,21 @@ def _map(
         layout=layout,
         axes=axes,
         classes=None,
-        # As they are, copies of a number count as often as there are.
-        factors=own / layout.weight if keep_numbers else own.astype(np.float64),
+        factors=np.where(own, scale if keep_numbers else 1.0, 0.0),
         units=np.where(own | fixed, 0.0, scale),
         counted=np.ones(len(codes)),
     )
+    shares = np.zeros(len(own))
     if q:
         A = complete(A, gap, axes, np.matmul)
         made = made._replace(classes=_better_account(Z, A, axes, layout))
         shares = made.shares(Z, A)
         if not keep_numbers:
             made.factors[own] = np.where(relevance.grouped, 1.0, np.sqrt(shares[own]))
-    else:
-        shares = np.zeros(len(own))
-    roots = np.sqrt(np.nan_to_num(weight_of)) * scale / layout.weight
-    factors = np.where(fixed, roots, made.factors)
-    counts = np.where(made.units > 0, shares, np.minimum(factors**2, 1.0))
+    counts = np.where(made.units > 0, shares, 1.0 if keep_numbers else made.factors**2)
+    # As they are, copies of a number count as often as there are.
+    factors = made.factors * (1.0 if keep_numbers else layout.weight)
+    factors = np.where(fixed, np.sqrt(np.nan_to_num(weight_of)) * scale, factors)
     variances = np.maximum((A**2).sum(axis=0), 1e-300)
     first = np.flatnonzero(np.diff(layout.column_of, prepend=-1))
     counted = np.add.reduceat(counts * variances, first) / np.add.reduceat(variances, first)

@@ -46,12 +46,15 @@ class Encoding(NamedTuple):
         What makes coordinates of columns and sets.
     map : PointMap
         What makes points of coordinates.
+    as_they_are : bool
+        Whether numbers are not rescaled.
     """
 
     columns: list[TypedColumn]
     together: list[tuple[str, ...]]
     codes: list[Code]
     map: PointMap
+    as_they_are: bool
 
     @property
     def n_coded(self) -> int:
@@ -81,8 +84,20 @@ class Encoding(NamedTuple):
         """Points of rows."""
         n = len(typed[0].missing)
         spans = blocks(n, ROWS_PER_BLOCK) if n else [(0, 0)]
-        parts = [self.map.points(self.coded(_cut(typed, slice(*span)))) for span in spans]
-        return np.concatenate(parts)
+        return np.concatenate([self._points(_cut(typed, slice(*span))) for span in spans])
+
+    def _points(self, typed: Sequence[TypedColumn]) -> np.ndarray:
+        points = self.map.points(self.coded(typed))
+        if not self.as_they_are:
+            return points
+        # Numbers as they are keep their bits.
+        values, column_of = self.values(typed), self.map.layout.column_of
+        for k, i in enumerate(self.map.numbers.tolist()):
+            code = self.codes[column_of[i]]
+            if isinstance(code, NumberCode):
+                factor = self.map.factors[i] / code.unit
+                points[:, k] = values[typed[column_of[i]].name] * factor
+        return points
 
     def values(self, typed: Sequence[TypedColumn]) -> dict[str, np.ndarray]:
         """Numbers and dates of each column; missing ones are what other columns lead to expect."""
@@ -119,6 +134,7 @@ class Encoding(NamedTuple):
             "together": [list(names) for names in self.together],
             "codes": [code_to_json(code) for code in self.codes],
             "map": self.map.to_json(),
+            "as_they_are": self.as_they_are,
         }
 
 
@@ -142,9 +158,8 @@ def encoding_from_json(state: Mapping[str, Any]) -> Encoding:
     codes = [code_from_json(own) for own in state["codes"]]
     if not 0 <= len(codes) - len(together) <= len(columns):
         raise InvalidValueError("the columns and their codes contradict each other")
-    return Encoding(
-        columns, together, codes, map_from_json(state["map"], [len(c.names) for c in codes])
-    )
+    made = map_from_json(state["map"], [len(code.names) for code in codes])
+    return Encoding(columns, together, codes, made, bool(state["as_they_are"]))
 
 
 def _any_missing(columns: Iterable[TypedColumn]) -> bool:
@@ -309,6 +324,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             together,
             [code for code, keep in zip(codes, kept.tolist(), strict=True) if keep],
             points,
+            self.scaling == "none",
         )
         coded = [column for column in everything if column.name in counted]
         self._summarize(typed, refused, {n: note for n, (_, note) in found.items()}, coded)
