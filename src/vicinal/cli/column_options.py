@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vicinal._core.suggestions import suggestion
+from vicinal.cli.columns import is_square
 from vicinal.cli.stdin import STDIN
 from vicinal.exceptions import InvalidValueError
 
@@ -125,21 +126,26 @@ def scaling_of(arguments: argparse.Namespace) -> str:
 
 
 def encoded_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
-    """The table with points, as `vicinal.TableEncoder` makes them; a sparse table stays as it is."""
+    """The table with points, as `vicinal.TableEncoder` makes them.
+
+    A sparse table stays as it is, and so does a square one whose metric is not decided yet.
+    """
     import numpy as np
 
     from vicinal.tables import TableEncoder
-    from vicinal.tables._columns import column_notes
+    from vicinal.tables._columns import check_tells_apart, column_notes
     from vicinal.tables._reading import read_columns
 
     names = table_column_names(table)
     kinds, weights = column_options(arguments, names)
     source = "standard input" if arguments.data == STDIN else arguments.data
-    if hasattr(table.points, "toarray") and not kinds and not weights:
+    may_be_pairs = getattr(arguments, "metric", "") is None and is_square(table.points)
+    if (hasattr(table.points, "toarray") or may_be_pairs) and not kinds and not weights:
         return table
     encoder = TableEncoder(kinds, weights=weights, scaling=scaling_of(arguments))
     try:
         points = encoder.fit_transform(_columns_of(table, names))
+        check_tells_apart(points, encoder._encoding.columns[0].name)
     except InvalidValueError as error:
         raise InvalidValueError(f"{source}: {error}") from error
 

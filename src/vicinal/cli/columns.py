@@ -215,7 +215,7 @@ def row_column(
 
 def is_square(points: Any) -> bool:
     """Whether a table has as many rows as columns."""
-    return points.shape[0] == points.shape[1]
+    return points is not None and points.shape[0] == points.shape[1]
 
 
 def looks_like_distances(points: Any) -> bool:

@@ -22,7 +22,7 @@ from vicinal._core.tables import (
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.tables import TableEncoder
 from vicinal.tables._codes import YEAR
-from vicinal.tables._columns import column_notes
+from vicinal.tables._columns import check_tells_apart, column_notes
 from vicinal.tables._kinds import TypedColumn, as_words
 from vicinal.tables._reading import column_names, read_columns, split_table
 from vicinal.tables.encoder import SCALINGS
@@ -134,12 +134,7 @@ def prepare(
     n = len(typed[0].missing)
     _check_rows(n)
     points = encoder._encoding.points(typed)
-    if (points == points[0]).all():
-        raise InvalidValueError(
-            "no column of X says anything about another, so nothing tells rows apart; give weights to the "
-            "columns to compare them by, such as weights={"
-            f"{typed[0].name!r}: 1}}."
-        )
+    check_tells_apart(points, typed[0].name)
     numbers = {
         own.name: shown_numbers(own.kind, encoder._encoding.values(typed)[own.name])
         for own in typed

@@ -216,7 +216,8 @@ def _number_code(numbers: np.ndarray, scaling: str) -> tuple[NumberCode | None, 
         return _linear_code(known, scaling), ""
     if len(known) - counts.max() < least_count(len(known)):
         return None, "nearly constant"
-    spiky = rate > SPIKE and len(values) >= FEW
+    few = len(values) < min(FEW, len(known) / 2)
+    spiky = rate > SPIKE and not few
     used = known[known != mode] if spiky else known
     code, note = _straight_code(used), ""
     if code.floor > 0 and spiky and mode >= code.floor:
@@ -225,7 +226,7 @@ def _number_code(numbers: np.ndarray, scaling: str) -> tuple[NumberCode | None, 
     note = "compared by logarithms" if code.floor > 0 else ""
     z = code.straighten(used if spiky and code.floor > 0 else known)
     code = code._replace(mean=float(z.mean()), spread=float(z.std()) or 1.0)
-    if len(values) < FEW:
+    if few:
         return code._replace(scale=(_mismatch(counts),), own=(False,)), f"{len(values)} values"
     if spiky and code.floor > 0:
         halves = _mismatch(np.array([rate, 1.0 - rate]))

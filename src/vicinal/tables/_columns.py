@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal.exceptions import InvalidValueError
 from vicinal.tables._constants import MIN_COUNT
 from vicinal.tables._kinds import TypedColumn, decimal_mark, guess_kind, only_levels, read_as
 from vicinal.tables._reading import RawColumn
@@ -148,6 +149,15 @@ def column_notes(
 def listed(names: Sequence[str]) -> str:
     """Names, shortened if there are many."""
     return ", ".join(names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
+
+
+def check_tells_apart(points: np.ndarray, name: str) -> None:
+    """Raise an error if no column counts, so that all points are equal."""
+    if (points == points[0]).all():
+        raise InvalidValueError(
+            "no column of X says anything about another, so nothing tells rows apart; give a weight to the "
+            f"columns to compare them by, such as {name!r}: weights={{{name!r}: 1}}, or --weight {name}=1."
+        )
 
 
 def no_usable_column(columns: Sequence[TypedColumn]) -> str:

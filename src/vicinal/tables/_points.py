@@ -279,10 +279,28 @@ def _map(
     # As they are, copies of a number count as often as there are.
     factors = made.factors * (1.0 if keep_numbers else layout.weight)
     factors = np.where(fixed, np.sqrt(np.nan_to_num(weight_of)) * scale, factors)
+    if made.classes is not None:
+        own_part = _spread_within(made, Z, A)
+        factors = np.where(made.units > 0, own_part * made.units * layout.weight, factors)
+        made = made._replace(units=made.units * (1.0 - own_part))
     variances = np.maximum((A**2).sum(axis=0), 1e-300)
     first = np.flatnonzero(np.diff(layout.column_of, prepend=-1))
     counted = np.add.reduceat(counts * variances, first) / np.add.reduceat(variances, first)
     return made._replace(factors=factors, counted=counted)
+
+
+def _spread_within(made: PointMap, Z: np.ndarray, filled: np.ndarray) -> float:
+    """What part of what classes leave of discrete columns counts.
+
+    Classes put rows on a few places, but the place of a row is known with the error of its scores only. The rest
+    of its columns makes up for this error.
+    """
+    discrete = made.units > 0
+    _, state = made._state(Z)
+    rest = (filled * made.units - state @ made._wide())[:, discrete]
+    error = float(((made.axes.vectors * made.axes.shrink * made.units[:, None]) ** 2).sum())
+    left = float(rest.var(axis=0).sum())
+    return min(float(np.sqrt(error / left)), 1.0) if left > 0 else 0.0
 
 
 def spread_rows(n: int, count: int) -> np.ndarray:

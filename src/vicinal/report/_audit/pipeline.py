@@ -122,7 +122,7 @@ def audit_table(
     """`audit` for a table whose ``origin`` is known."""
     check_choice(metric, "metric", METRICS)
     n_threads(n_jobs)
-    is_direction = scaling == "auto" and metric == "cosine"
+    is_direction = scaling != "standard" and metric == "cosine"
     scaling = "none" if is_direction else scaling
     data = prepare(table, scaling, kinds=kinds, weights=weights)
     if is_direction:
