@@ -18,7 +18,7 @@ SPIKE = 0.2
 TAIL = 2.0
 # Values beyond these quantiles do not decide the unit, the skewness and the groups of a number. Earlier.
 TAILS = (0.01, 0.99)
-# Mean squared correlation from which columns are copies of each other. Chosen.
+# RV coefficient (squared correlation of numbers) from which columns are copies of each other. Chosen.
 COPY = 0.98
 # Shuffled tables, and rounds of the completion of gaps. Time.
 ROUNDS = 8

@@ -80,9 +80,9 @@ class PointMap(NamedTuple):
         return points
 
     def coordinates(self, Z: np.ndarray) -> np.ndarray:
-        """The same points in coordinates (n, p) of the columns, so that distances are sums over columns."""
+        """The same distances in coordinates (n, 2 p) of the columns: own ones, then expected ones."""
         C, state = self._state(Z)
-        return C * self.factors + row_products(state, self._wide())
+        return np.hstack([C * self.factors, row_products(state, self._wide())])
 
     def completed(self, Z: np.ndarray) -> np.ndarray:
         """Coordinates of the columns without gaps; what is known keeps its bits."""
@@ -290,10 +290,10 @@ def _map(
 
 
 def _spread_within(made: PointMap, Z: np.ndarray, filled: np.ndarray) -> float:
-    """What part of what classes leave of discrete columns counts.
+    """By how much the own values of discrete columns count beside what classes lead to expect.
 
-    Classes put rows on a few places, but the place of a row is known with the error of its scores only. The rest
-    of its columns makes up for this error.
+    Classes put rows on a few places, but the place of a row is known up to the error of its scores only. The
+    values of its columns make up for this error.
     """
     discrete = made.units > 0
     _, state = made._state(Z)

@@ -55,27 +55,23 @@ class Relevance(NamedTuple):
 def copy_groups(A: np.ndarray, column_of: np.ndarray) -> np.ndarray:
     """Number of the set of copies that each column belongs to.
 
-    Two columns are copies if their blocks determine each other: the mean squared correlation of their
-    coordinates (a squared Cramér's V of categories) is above `COPY`.
+    Two columns are copies if their blocks determine each other: if the RV coefficient of their coordinates
+    (Escoufier 1973), which is the squared correlation of two numbers, is above `COPY`.
     """
     first = np.flatnonzero(np.diff(column_of, prepend=-1))
     ends = np.append(first[1:], len(column_of))
     d = len(first)
-    ranks = np.ones(d)
-    for j in np.flatnonzero(ends - first > 1).tolist():
-        own = A[:, first[j] : ends[j]]
-        ranks[j] = max(
-            int(np.linalg.matrix_rank(own.T @ own / len(A), tol=1e-3, hermitian=True)), 1
-        )
+    blocks = [A[:, start:end] for start, end in zip(first, ends, strict=True)]
+    sizes = np.maximum([np.linalg.norm(own.T @ own / len(A)) for own in blocks], 1e-300)
     pairs: list[np.ndarray] = []
     # Blocks of columns, so that memory does not grow with the square of their number.
-    step = max(MAX_DENSE // max(len(column_of) // d, 1), 1)
+    step = max(MAX_DENSE**2 // (4 * len(column_of)), 1)
     for start in range(0, d, step):
         stop = min(start + step, d)
         squares = (A[:, first[start] : ends[stop - 1]].T @ A / len(A)) ** 2
         sums = np.add.reduceat(squares, first[start:stop] - first[start], axis=0)
         sums = np.add.reduceat(sums, first, axis=1)
-        known = sums / np.maximum(ranks[start:stop, None], ranks) > COPY
+        known = sums > COPY * sizes[start:stop, None] * sizes
         pairs.append(np.argwhere(known) + np.array([start, 0]))
     i, j = np.concatenate(pairs).T
     graph = coo_array((np.ones(len(i)), (i, j)), shape=(d, d))
@@ -184,7 +180,7 @@ def _exceeds(seen: np.ndarray, chance: list[np.ndarray]) -> np.ndarray:
     spreads = np.sqrt(means * of_chance.var(axis=0, ddof=1).sum() / means.sum())
     spreads = np.maximum(spreads, 1e-12)
     tops = ((of_chance - means) / spreads).max(axis=1)
-    result: np.ndarray = (seen - means) / spreads > tops.mean() + SDS * tops.std(ddof=1)
+    result: np.ndarray = (seen - means) / spreads > tops.mean() + SDS
     return result
 
 

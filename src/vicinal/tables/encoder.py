@@ -408,7 +408,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     def _by_column(self, squares: np.ndarray) -> dict[str, np.ndarray]:
         column_of = self._encoding.map.layout.column_of
         first = np.flatnonzero(np.diff(column_of, prepend=-1))
-        sums = np.add.reduceat(squares, first, axis=1)
+        own, expected = np.hsplit(squares, 2)
+        sums = np.add.reduceat(own + expected, first, axis=1)
         return dict(zip(self._compared(), sums.T, strict=True))
 
     def _compared(self) -> list[str]:
