@@ -73,6 +73,7 @@ def run(only: str | None, quick: bool) -> None:
     """Measure, print, and write Markdown and JSON; with ``quick``, one seed and no files."""
     warnings.simplefilter("ignore")
     measured = measure(only, 1 if quick else N_SEEDS, report=not quick)
+    measured |= {} if quick else _times(only)
     page = markdown(measured)
     print(page)
     if not quick and not only:
@@ -95,7 +96,8 @@ def measure(only: str | None, n_seeds: int, report: bool) -> dict[str, dict[str,
 def markdown(measured: dict[str, dict[str, float]]) -> str:
     """One row per set and per table, each method beside its earlier score."""
     before = json.loads(BEFORE.read_text()) if BEFORE.is_file() else {}
-    columns = [*METHODS[:3], *(f"{m}, before" for m in METHODS[:3]), METHODS[3], "CPU seconds"]
+    columns = [*METHODS[:3], *(f"{m}, before" for m in METHODS[:3]), METHODS[3]]
+    columns += ["CPU seconds", "CPU seconds, before"]
     rows = {
         key: row | {f"{m}, before": v for m, v in before.get(key, {}).items()}
         for key, row in measured.items()
@@ -141,6 +143,34 @@ def _scores(item: LabeledTable) -> dict[str, float]:
         guesses["k-prototypes"] = _prototypes(item.table, k)
     scores = {name: float(adjusted_rand_score(item.group, own)) for name, own in guesses.items()}
     return scores | {"CPU seconds": seconds}
+
+
+def _times(only: str | None) -> dict[str, dict[str, float]]:
+    """CPU seconds of encoding large tables."""
+    import pandas
+
+    from vicinal import TableEncoder
+
+    rng = np.random.default_rng(0)
+    traits = rng.normal(size=(100_000, 3))[:, np.arange(50) % 3]
+    numbers = pandas.DataFrame(traits + rng.normal(size=traits.shape)).add_prefix("x")
+    codes = np.clip(np.round(2 * numbers.iloc[:, :15] + 5), 0, 9).astype(int).astype(str)
+    large = {
+        "100,000 x 50 numbers": numbers,
+        "100,000 x (25 numbers + 15 categories)": pandas.concat(
+            [numbers.iloc[:, 15:40], codes.add_prefix("code ")], axis=1
+        ),
+    }
+    times = {}
+    for name in ("email", "resume", "loans_full_schema", *large):
+        path = _data("tables", f"{name}.csv")
+        if (only and only not in f"time: {name}") or not (name in large or path.is_file()):
+            continue
+        table = large[name] if name in large else pandas.read_csv(path)
+        began = time.process_time()
+        TableEncoder().fit_transform(table)
+        times[f"time: {name}"] = {"CPU seconds": time.process_time() - began}
+    return times
 
 
 def _tables(n_seeds: int, report: bool) -> Iterator[LabeledTable]:
