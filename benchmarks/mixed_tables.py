@@ -34,6 +34,9 @@ from benchmarks.table_generators import (
 )
 
 METHODS = ("auto", "spectral k", "k-means k", "k-prototypes")
+COMPARED = (*METHODS[:3], "CPU seconds")
+COLUMNS = [*METHODS[:3], *(f"{m}, before" for m in METHODS[:3]), METHODS[3]]
+COLUMNS += ["CPU seconds", "CPU seconds, before"]
 N_SEEDS, MAX_ROWS = 3, 1000
 # What the encoder before this one scored, and its times; never written again.
 BEFORE = RESULTS / "tables_before.json"
@@ -73,11 +76,10 @@ def run(only: str | None, quick: bool) -> None:
     """Measure, print, and write Markdown and JSON; with ``quick``, one seed and no files."""
     warnings.simplefilter("ignore")
     measured = measure(only, 1 if quick else N_SEEDS, report=not quick)
-    measured |= {} if quick else _times(only)
-    page = markdown(measured)
-    print(page)
+    rows = with_means(measured | ({} if quick else _times(only)))
+    print(markdown(rows))
     if not quick and not only:
-        write_results("tables", measured, page)
+        write_results("tables", rows, markdown(rows))
 
 
 def measure(only: str | None, n_seeds: int, report: bool) -> dict[str, dict[str, float]]:
@@ -93,25 +95,25 @@ def measure(only: str | None, n_seeds: int, report: bool) -> dict[str, dict[str,
     return {s: {m: float(np.mean(v)) for m, v in row.items()} for s, row in scores.items()}
 
 
-def markdown(measured: dict[str, dict[str, float]]) -> str:
-    """One row per set and per table, each method beside its earlier score."""
+def with_means(measured: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The mean of each kind of tables, then the tables; each method beside its earlier score."""
     before = json.loads(BEFORE.read_text()) if BEFORE.is_file() else {}
-    columns = [*METHODS[:3], *(f"{m}, before" for m in METHODS[:3]), METHODS[3]]
-    columns += ["CPU seconds", "CPU seconds, before"]
     rows = {
-        key: row | {f"{m}, before": v for m, v in before.get(key, {}).items()}
+        key: row | {f"{m}, before": v for m, v in before.get(key, {}).items() if m in COMPARED}
         for key, row in measured.items()
     }
-    lines = [f"| table | {' | '.join(columns)} |", f"|{' --- |' * (len(columns) + 1)}"]
-    for kind in dict.fromkeys(key.partition(":")[0] for key in rows):
+    means: dict[str, dict[str, float]] = {}
+    for kind in dict.fromkeys(key.partition(":")[0] for key in rows if not key.startswith("time")):
         own = [row for key, row in rows.items() if key.startswith(f"{kind}:")]
-        means = {
-            c: float(np.mean([row[c] for row in own if c in row]))
-            for c in columns
-            if any(c in row for row in own)
-        }
-        lines.append(_line(f"**mean of {len(own)} {kind}**", means, columns))
-    lines += [_line(key, row, columns) for key, row in rows.items()]
+        cells = {c: [row[c] for row in own if c in row] for c in COLUMNS}
+        means[f"mean of {kind}"] = {c: float(np.mean(v)) for c, v in cells.items() if v}
+    return means | rows
+
+
+def markdown(rows: dict[str, dict[str, float]]) -> str:
+    """One row per kind of tables and per table."""
+    lines = [f"| table | {' | '.join(COLUMNS)} |", f"|{' --- |' * (len(COLUMNS) + 1)}"]
+    lines += [_line(key, row, COLUMNS) for key, row in rows.items()]
     title = "Adjusted Rand index of clusters of mixed tables"
     text = (__doc__ or "").strip()
     return f"# {title}\n\n{text}\n\n" + "\n".join(lines) + "\n"

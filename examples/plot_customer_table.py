@@ -33,8 +33,8 @@ for column in ("revenue", "visits", "plan", "channel"):
 print(customers.head())
 
 # %%
-# `TableEncoder` says how it reads each column. The id is not used, and neither are columns that are independent
-# of all others.
+# `TableEncoder` says how it reads each column. The id is not used, and neither are columns that are
+# independent of all others.
 
 encoder = TableEncoder().fit(customers)
 for column in encoder.columns_:

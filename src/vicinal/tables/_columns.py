@@ -107,8 +107,6 @@ def summarize(
 ) -> ColumnSummary:
     """Say what was done with a column; without weight it was never compared."""
     parts = [column.reason, *notes]
-    if weight == 0:
-        parts.append("independent of every other column")
     return ColumnSummary(
         column.name,
         column.kind,

@@ -100,13 +100,6 @@ class PointMap(NamedTuple):
         total = np.maximum((filled**2).sum(axis=0), 1e-300)
         return np.clip((expected**2).sum(axis=0) / total, 0.0, 1.0)
 
-    def copies(self) -> list[list[int]]:
-        """Sets of columns that are copies of each other."""
-        first = np.flatnonzero(np.diff(self.layout.column_of, prepend=-1))
-        group = self.layout.group[first]
-        sets = [np.flatnonzero(group == g).tolist() for g in np.unique(group)]
-        return [own for own in sets if len(own) > 1]
-
     @property
     def n_coordinates(self) -> int:
         """Number of coordinates of points; 1, always 0, if no column counts."""
@@ -180,10 +173,11 @@ def _finite(values: Any) -> np.ndarray:
 
 
 class Fitted(NamedTuple):
-    """A map, and which columns (d,) it is made for: those that count."""
+    """A map, which columns (d,) it is made for because they count, and the set of copies of each."""
 
     map: PointMap
     kept: np.ndarray
+    copy_of: np.ndarray
 
 
 def fit_points(
@@ -205,9 +199,11 @@ def fit_points(
     own = np.concatenate([code.own for code in codes]).astype(bool)
     gap, kept = np.isnan(Z), np.ones(len(codes), dtype=bool)
     layout = _layout(np.where(gap, 0.0, Z), codes)
+    copy_of = layout.group[np.flatnonzero(np.diff(layout.column_of, prepend=-1))]
     if own.all() and keep_numbers and not gap.any():
         # Nothing is left to learn.
-        return Fitted(_map(Z, Relevance(0, kept, own), layout, codes, given, True), kept)
+        made = _map(Z, Relevance(0, kept, own), layout, codes, given, True)
+        return Fitted(made, kept, copy_of)
     A = np.where(gap, 0.0, Z * layout.weight)
     relevance = weigh(A, Z, layout.column_of, layout.group, own)
     if not own.all():
@@ -220,7 +216,8 @@ def fit_points(
         np.unique(layout.column_of[of], return_inverse=True)[1], *(part[of] for part in layout[1:])
     )
     relevance = Relevance(relevance.n_axes, relevance.depends[kept], grouped)
-    return Fitted(_map(Z[:, of], relevance, layout, codes, given, keep_numbers), kept)
+    made = _map(Z[:, of], relevance, layout, codes, given, keep_numbers)
+    return Fitted(made, kept, copy_of)
 
 
 def _counting(

@@ -18,6 +18,7 @@ from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.tables._codes import Code, DateCode, NumberCode, code_from_json, code_to_json, fit_code
 from vicinal.tables._columns import (
+    ColumnSummary,
     gap_column,
     ignore_constant,
     missing_together,
@@ -160,6 +161,19 @@ def encoding_from_json(state: Mapping[str, Any]) -> Encoding:
         raise InvalidValueError("the columns and their codes contradict each other")
     made = map_from_json(state["map"], [len(code.names) for code in codes])
     return Encoding(columns, together, codes, made, bool(state["as_they_are"]))
+
+
+def _copies(names: Sequence[str], copy_of: np.ndarray) -> dict[str, list[str]]:
+    """The copies of each column that has some, by name."""
+    same = {
+        name: np.flatnonzero(copy_of == own).tolist()
+        for name, own in zip(names, copy_of, strict=True)
+    }
+    return {
+        name: [names[i] for i in own if names[i] != name]
+        for name, own in same.items()
+        if len(own) > 1
+    }
 
 
 def _any_missing(columns: Iterable[TypedColumn]) -> bool:
@@ -311,8 +325,9 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         sample = zip(codes, _cut(everything, rows), strict=True)
         parts = [code.encode(own) for code, own in sample]
         with one_blas_thread():
-            points, kept = fit_points(np.hstack(parts), codes, given, self.scaling != "auto")
-        counted = {c.name for c, keep in zip(everything, kept.tolist(), strict=True) if keep}
+            fitted = fit_points(np.hstack(parts), codes, given, self.scaling != "auto")
+        kept = fitted.kept.tolist()
+        counted = {c.name for c, keep in zip(everything, kept, strict=True) if keep}
         together = [own for own in together if sets[own].name in counted]
         only_read = {name for own in together for name in own} - counted
         columns = [
@@ -322,12 +337,14 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self._encoding = Encoding(
             [column._replace(numbers=None, words=None) for column in columns],
             together,
-            [code for code, keep in zip(codes, kept.tolist(), strict=True) if keep],
-            points,
+            [code for code, keep in zip(codes, kept, strict=True) if keep],
+            fitted.map,
             self.scaling == "none",
         )
         coded = [column for column in everything if column.name in counted]
-        self._summarize(typed, refused, {n: note for n, (_, note) in found.items()}, coded)
+        notes = {name: note for name, (_, note) in found.items()}
+        copies = _copies([column.name for column in everything], fitted.copy_of)
+        self._summarize(typed, refused, notes, coded, copies)
         return columns
 
     def _summarize(
@@ -336,33 +353,25 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         refused: Mapping[str, str],
         notes: Mapping[str, str],
         coded: Sequence[TypedColumn],
+        copies: Mapping[str, Sequence[str]],
     ) -> None:
         """Set the attributes that say what was done."""
         names = [column.name for column in coded]
         weight_of = dict(zip(names, self._encoding.map.counted.tolist(), strict=True))
         weight_of |= check_weights(self.weights, [column.name for column in typed])
-        copies = self._encoding.map.copies()
-        copy_note = {
-            names[j]: "counts once together with " + ", ".join(names[i] for i in own if i != j)
-            for own in copies
-            for j in own
-        }
-        self.columns_ = [
-            summarize(column._replace(reason=refused[column.name]))
-            if column.name in refused
-            else summarize(column)
-            if column.kind == "ignore"
-            else summarize(
-                column,
-                weight_of.get(column.name, 0.0),
-                [notes[column.name], copy_note.get(column.name, "")],
-            )
-            for column in typed
-        ]
-        self.missing_together_ = [
-            summarize(own, weight_of[own.name], [copy_note.get(own.name, "")])
-            for own in coded[self._encoding.n_coded :]
-        ]
+
+        def said(column: TypedColumn) -> ColumnSummary:
+            if column.name in refused or column.kind == "ignore":
+                return summarize(column._replace(reason=refused.get(column.name, column.reason)))
+            weight, same = weight_of.get(column.name, 0.0), copies.get(column.name, ())
+            parts = [notes.get(column.name, "")]
+            parts += [f"counts once together with {', '.join(same)}"] if same else []
+            alone = not weight and not any(weight_of.get(name) for name in same)
+            parts += ["independent of every other column"] if alone else []
+            return summarize(column, weight, parts)
+
+        self.columns_ = [said(column) for column in typed]
+        self.missing_together_ = [said(own) for own in coded[self._encoding.n_coded :]]
         self.kinds_ = {column.name: column.kind for column in typed}
         self.weights_ = {column.name: column.weight for column in self.columns_ if column.used}
 
