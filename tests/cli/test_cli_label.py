@@ -24,7 +24,7 @@ def test_labels_are_those_of_the_estimator_and_given_ones_are_kept(moons, tmp_pa
     path, X, truth = moons
     target, plot = tmp_path / "labelled.csv", tmp_path / "labels.png"
     arguments = ["--label", "moon", "--id", "name", "--queries", 3, "-o", target, "--plot", plot]
-    facts = facts_of("label", path, *arguments)
+    facts = facts_of("label", path, "--as-is", *arguments)
     y = np.where(np.arange(120) % 12 == 0, truth, -1)
     model = GraphClassifier().fit(X, y)
     frame = pd.read_csv(target)

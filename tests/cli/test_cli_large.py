@@ -46,7 +46,7 @@ COMMANDS = [
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_results_with_a_store_are_those_of_memory(command, table, tmp_path, run):
     name, *options = command
-    expected = written(run, name, table, *options)
+    expected = written(run, name, table, "--as-is", *options)
     found = written(run, name, table, *options, "--store", tmp_path / "store", "--memory", "4GB")
     pd.testing.assert_frame_equal(found, expected)
     assert list((tmp_path / "store").rglob("manifest.json"))
@@ -89,7 +89,7 @@ def make_h5ad(points, folder):
     "make", [make_zarr, make_zarr_group, make_parquet_folder, make_parquet, make_h5ad]
 )
 def test_every_format_gives_the_same_graph(make, table, tmp_path, run, capsys):
-    expected = written(run, "graph", table, "--kind", "mst")
+    expected = written(run, "graph", table, "--as-is", "--kind", "mst")
     path, options = make(np.load(table), tmp_path)
     found = written(run, "graph", path, "--kind", "mst", "--store", tmp_path / "s", *options)
     pd.testing.assert_frame_equal(found, expected)
@@ -99,7 +99,7 @@ def test_every_format_gives_the_same_graph(make, table, tmp_path, run, capsys):
 
 def test_work_on_a_cluster(table, tmp_path, run):
     distributed = pytest.importorskip("distributed")
-    expected = written(run, "graph", table, "--kind", "mst")
+    expected = written(run, "graph", table, "--as-is", "--kind", "mst")
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
     ) as cluster:

@@ -103,7 +103,16 @@ def test_plain_precomputed_means_what_it_means_in_the_estimator(command):
 def test_duplicates_reach_the_builder(tmp_path, points, facts_of):
     repeated = np.repeat(points[:20], 6, axis=0)
     np.save(tmp_path / "X.npy", repeated)
-    args = ["graph", tmp_path / "X.npy", "--kind", "knn", "--neighbors", 3, "--duplicates"]
+    args = [
+        "graph",
+        tmp_path / "X.npy",
+        "--kind",
+        "knn",
+        "--neighbors",
+        3,
+        "--as-is",
+        "--duplicates",
+    ]
     for duplicates in ("keep", "merge"):
         expected = vicinal.graphs.knn(repeated, 3, duplicates=duplicates)
         assert facts_of(*args, duplicates)["edges"] == expected.n_edges

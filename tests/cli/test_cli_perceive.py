@@ -64,7 +64,17 @@ def test_a_table_with_text_columns_has_a_report(flowers, tmp_path, run, capsys):
 
 def test_json_has_the_figures(flowers, tmp_path, facts_of):
     facts = facts_of(
-        "perceive", flowers, "--label", "species", "--id", "name", "-o", tmp_path / "r.html", *QUICK
+        "perceive",
+        flowers,
+        "--label",
+        "species",
+        "--id",
+        "name",
+        "-o",
+        tmp_path / "r.html",
+        "--clusters",
+        2,
+        *QUICK,
     )
     assert (facts["rows"], facts["columns"], facts["clusters"]) == (100, 4, 2)
     assert facts["written"] == {"report": str(tmp_path / "r.html")}
@@ -96,7 +106,7 @@ def test_missing_values_are_filled_and_counted(blobs, tmp_path, run, capsys):
         ),
         ("empty.csv", "", "is empty"),
         ("header.csv", "x,y\n", "no rows"),
-        ("same.csv", "x,y\n" + "1,2\n" * 20, "columns are constant"),
+        ("same.csv", "x,y\n" + "1,2\n" * 20, "rows can be compared by: 'x' (constant)"),
         ("points.ods", "", "unsupported format .ods"),
         ("points.xlsx", "", "as a spreadsheet: File is not a zip file"),
     ],
@@ -217,7 +227,7 @@ def test_rows_without_a_label_are_left_out_of_the_scores(flowers, tmp_path, fact
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Clusters compared with the 2 classes" in page
     assert "on all 90 labelled rows" in page
-    facts = facts_of("cluster", *args)
+    facts = facts_of("cluster", *args, "--clusters", 2)
     assert facts["unlabelled_rows"] == 10
     assert facts["accuracy"] > 0.9
 
@@ -264,7 +274,15 @@ def test_images_are_resized_to_one_size(image_folder_path):
 
 def test_a_folder_of_images_has_a_report(image_folder_path, tmp_path, facts_of):
     facts = facts_of(
-        "perceive", image_folder_path, "--label", "folder", "-o", tmp_path / "r.html", *QUICK
+        "perceive",
+        image_folder_path,
+        "--label",
+        "folder",
+        "-o",
+        tmp_path / "r.html",
+        "--clusters",
+        2,
+        *QUICK,
     )
     assert (facts["rows"], facts["columns"], facts["clusters"]) == (30, 48, 2)
     assert '"sprites":{' in (tmp_path / "r.html").read_text()

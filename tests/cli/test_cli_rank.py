@@ -27,7 +27,7 @@ def test_results_are_those_of_the_estimator(method, moons, tmp_path, facts_of):
     parameters = {"steps": 20} if method == "propagation" else {"alpha": 0.9}
     ((option, value),) = parameters.items()
     args = ["--method", method, f"--{option}", value, "--query", 1017, 1003, "-k", 5]
-    args += ["--id", "code", "--label", "moon", "-o", target, "--plot", plot]
+    args += ["--id", "code", "--label", "moon", "-o", target, "--plot", plot, "--as-is"]
     facts = facts_of("rank", path, *args)
     parameters = {METHODS[method].options[option]: value}
     model = getattr(vicinal, METHODS[method].estimator)(**parameters).fit(X)
@@ -106,7 +106,7 @@ def test_rows_of_another_file_are_queries(tmp_path, points, table, facts_of):
     new = points[[3, 10]] + 1e-6
     other = tmp_path / "new.csv"
     np.savetxt(other, new[:, ::-1], delimiter=",", header="y,x", comments="", fmt="%.17g")
-    facts = facts_of("rank", table, "--queries", other, "-k", 4, "--method", "manifold")
+    facts = facts_of("rank", table, "--queries", other, "-k", 4, "--method", "manifold", "--as-is")
     ranked = [record["row"] for record in facts["results"]]
     expected, _ = vicinal.ManifoldRanking(random_state=0).fit(points).rank(new, 4)
     assert ranked == expected.ravel().tolist()
@@ -115,7 +115,7 @@ def test_rows_of_another_file_are_queries(tmp_path, points, table, facts_of):
 
 def test_queries_of_a_mixed_table_are_encoded_like_its_rows(tmp_path, facts_of):
     pandas = pytest.importorskip("pandas")
-    from benchmarks.mixed_tables import make_mixed_table
+    from benchmarks.table_generators import make_mixed_table
 
     columns, group = make_mixed_table(
         120, n_numeric=2, n_categorical=3, missing=0.1, random_state=0
@@ -132,7 +132,7 @@ def test_queries_of_a_mixed_table_are_encoded_like_its_rows(tmp_path, facts_of):
 def test_queries_without_a_needed_column_are_a_clear_error(tmp_path, table, error_of):
     other = tmp_path / "new.csv"
     other.write_text("x,Y1\n0.5,0.5\n")
-    assert "new.csv: the new rows have no column 'y'" in error_of("rank", table, "--queries", other)
+    assert "new.csv: X has no column 'y'" in error_of("rank", table, "--queries", other)
     np.savez(tmp_path / "D.npz", X=np.zeros((5, 5)))
     args = ("--method", "manifold", "--graph", "precomputed", "--queries", other)
     assert "give a table of points" in error_of("rank", tmp_path / "D.npz", *args)

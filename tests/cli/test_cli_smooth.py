@@ -39,7 +39,7 @@ def test_neighbours_written_are_those_of_the_estimator(
     path, X, classes = moons
     monkeypatch.setattr(smooth, "LINES_PER_BLOCK", lines)
     target = tmp_path / f"neighbours{suffix}"
-    args = ["--id", "name", "--label", "moon", "-k", 5, "--t", 20, "-o", target]
+    args = ["--id", "name", "--label", "moon", "-k", 5, "--t", 20, "-o", target, "--as-is"]
     facts = facts_of("smooth", path, *args)
     model = SelfSmoothing(20).fit(X)
     similarities, indices = model.kneighbors(n_neighbors=5)
@@ -97,7 +97,7 @@ def test_distances_and_points_give_the_same_neighbours(moons, tmp_path, facts_of
     np.save(tmp_path / "D.npy", np.linalg.norm(X[:, None] - X[None], axis=-1))
     targets = tmp_path / "a.npz", tmp_path / "b.npz"
     facts_of("smooth", tmp_path / "D.npy", "--t", 9, "-o", targets[0])
-    facts_of("smooth", path, "--label", "moon", "--t", 9, "-o", targets[1])
+    facts_of("smooth", path, "--as-is", "--label", "moon", "--t", 9, "-o", targets[1])
     first, second = map(table_of, targets)
     np.testing.assert_array_equal(first["neighbor"], second["neighbor"])
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.labeled_sets import varied_clusters
-from benchmarks.mixed_tables import make_mixed_table
+from benchmarks.table_generators import make_mixed_table
 from vicinal import PerceptualClustering, SpectralClustering, graphs, perceive
 from vicinal.cluster import estimate_clusters
 from vicinal.cluster._automatic import is_evidence_better, membership

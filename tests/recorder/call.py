@@ -192,10 +192,7 @@ QUESTIONS: dict[str, Question] = {
         "new points": attempt(lambda: nearest(4, new)),
         "one row": attempt(lambda: nearest(4, new[:1])),
     },
-    "TableEncoder.nearest": lambda nearest, new: {
-        "all": nearest(4),
-        "new points": nearest(4, new),
-    },
+    "TableEncoder.differences": lambda differences, new: attempt(lambda: differences(new, new)),
     "within": lambda within, new: {
         "all": within(2.0),
         "new points": attempt(lambda: within(2.0, new)),

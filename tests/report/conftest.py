@@ -36,12 +36,12 @@ def _digits():
 
 def _half_cylinders():
     X, y = make_half_cylinders(400, 200, random_state=0)
-    return vicinal.perceive(X, labels=y, sample=300)
+    return vicinal.perceive(X, labels=y, sample=300, scaling="none")
 
 
 def _spirals():
     X, y = make_spirals(400, random_state=0)
-    return vicinal.perceive(X, labels=y, n_clusters=2)
+    return vicinal.perceive(X, labels=y, n_clusters=2, scaling="none")
 
 
 MAKERS = {

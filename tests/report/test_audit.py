@@ -35,7 +35,7 @@ def found(digits):
     points = np.concatenate([X, X[:12] + 0.02 * rng.normal(size=(12, X.shape[1])), 40 + 0 * X[:1]])
     labels = np.concatenate([noisy, y[:12], y[:1]])
     splits = np.repeat(["train", "test"], [600, 13])
-    return vicinal.audit(points, labels, splits=splits), wrong
+    return vicinal.audit(points, labels, splits=splits, scaling="none"), wrong
 
 
 def test_wrong_labels_are_found_with_calibrated_probabilities(found):
@@ -59,7 +59,7 @@ def test_probabilities_of_wrong_labels_follow_the_error_rate(digits, rate):
 
 def test_clean_labels_are_not_doubtful(digits):
     X, y = digits
-    assert len(vicinal.audit(X, y).doubtful_rows) <= 2
+    assert len(vicinal.audit(X, y, scaling="none").doubtful_rows) <= 2
 
 
 def test_votes_equal_those_of_a_loop():
@@ -208,19 +208,22 @@ def test_bad_arguments_are_explained(arguments, message):
         vicinal.audit(X, **arguments)
 
 
-def test_arrays_are_not_rescaled_and_columns_of_tables_are():
+def test_arrays_and_tables_have_the_same_points_and_none_takes_numbers_as_they_are():
     X = np.random.default_rng(0).normal(size=(100, 3)) * [1.0, 1.0, 100.0]
     expected = near_duplicates(X, threshold=0.5)
-    result = vicinal.audit(X, threshold=0.5)
+    result = vicinal.audit(X, threshold=0.5, scaling="none")
     assert np.array_equal(result.duplicates.pairs, expected.pairs)
     frame = pandas.DataFrame(X, columns=list("abc"))
-    assert vicinal.audit(frame).data.scaling == "standard"
+    points = vicinal.TableEncoder().fit_transform(X)
+    for table in (X, frame):
+        assert np.array_equal(vicinal.audit(table).data.points, points)
 
 
 def test_all_rows_equal_but_one():
     X = np.zeros((30, 2))
     X[3] = 1.0
-    result = vicinal.audit(X, np.repeat(["a", "b"], 15), splits=np.tile(["train", "test"], 15))
+    splits = np.tile(["train", "test"], 15)
+    result = vicinal.audit(X, np.repeat(["a", "b"], 15), splits=splits, scaling="none")
     assert len(result.duplicates.groups) == 1
     assert len(result.leaking_rows) == 29
 

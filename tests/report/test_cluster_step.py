@@ -20,7 +20,7 @@ def test_labels_are_renumbered_to_match_the_most_rows():
 def test_top_features_are_the_columns_farthest_from_the_mean():
     values = np.column_stack([np.arange(10.0), np.zeros(10), [1.0] * 9 + [10.0]])
     members = np.arange(10) == 9
-    data = SimpleNamespace(numbers=values, names=["a", "b", "c"], categories={})
+    data = SimpleNamespace(values=values, names=["a", "b", "c"], categories={})
     features = top_features(data, members)
     assert [feature["column"] for feature in features] == ["c", "a", "b"]
     assert features[0]["z_score"] == pytest.approx(3.0)
@@ -29,7 +29,7 @@ def test_top_features_are_the_columns_farthest_from_the_mean():
 def test_the_most_over_represented_category_has_its_shares_inside_and_outside():
     words = np.array(["x", "x", "x", "y", "", "y", "y", "y", "y", "x"])
     members = np.arange(10) < 5
-    data = SimpleNamespace(numbers=np.empty((10, 0)), names=[], categories={"c": words})
+    data = SimpleNamespace(values=np.empty((10, 0)), names=[], categories={"c": words})
     (feature,) = top_features(data, members)
     share = 4 / 9
     assert feature == {

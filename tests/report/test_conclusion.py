@@ -68,7 +68,7 @@ def test_unused_columns_are_grouped_by_reason_and_counted():
     table[:, 2:] = 1.0
     result = vicinal.perceive(table, n_clusters=2, sample=60)
     names = ", ".join(f"column {j}" for j in range(3, 8))
-    expected = f"2 of 10 used. Not used: {names} and 3 more (constant, dropped)."
+    expected = f"2 of 10 used. Not used: {names} and 3 more (constant)."
     assert conclusion(result)["Columns"] == expected
 
 

@@ -19,7 +19,7 @@ from vicinal.report._rules import find_rule, rule_features
 from vicinal.report._steps.exemplars import pick_exemplars
 from vicinal.report._steps.explanations import explain
 from vicinal.report._value_text import date_text, shows_time, statistic_text
-from vicinal.tables._coding import YEAR
+from vicinal.tables._codes import YEAR
 
 
 def explained(values, labels, names=None, categories=None):

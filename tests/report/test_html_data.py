@@ -161,6 +161,7 @@ def test_a_requested_number_that_is_not_found_stays_in_the_parameters():
 
 def test_the_snippet_handles_booleans_with_a_constant_column():
     X = np.random.default_rng(0).random((60, 6)) < 0.5
+    X[:, 1] = X[:, 0] ^ (np.arange(60) % 30 == 0)
     X[:, 2] = True
     result = vicinal.perceive(X, n_clusters=2, sample=60)
     lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]

@@ -68,10 +68,7 @@ def test_training_rows_get_exactly_their_results_back(saved, result, table):
 def test_real_tables_survive_the_file(name, perception, tmp_path):
     result = perception(name)
     model = PerceptionModel.load(result.save(tmp_path / "model.vicinal"))
-    given = result.data.values.copy()
-    if result.data.missing is not None:
-        given[result.data.missing] = np.nan
-    frame = pd.DataFrame(given, columns=result.data.names)
+    frame = pd.DataFrame(result.data.given)
     assert_same_as_training(model.assign(frame), result)
 
 
@@ -85,12 +82,12 @@ def test_logarithms_survive_the_file_and_the_snippet(tmp_path):
     }
     table = pd.DataFrame(columns)
     result = vicinal.perceive(table, n_clusters=3, random_state=0)
-    assert result.data.scaling == "logs"
+    assert "logarithms" in result.data.columns[0]["reason"]
     assert adjusted_rand_score(group, result.labels) > 0.95
     result.save(tmp_path / "model.vicinal")
     model = PerceptionModel.load(tmp_path / "model.vicinal")
     assert_same_as_training(model.assign(table), result)
-    names = {"X": table.to_numpy()}
+    names = {"X": table}
     lines = [line for line in result.snippet().splitlines() if not line.startswith("X = ...")]
     exec("\n".join(lines), names)
     assert adjusted_rand_score(names["labels"], result.labels) == 1.0
@@ -98,7 +95,7 @@ def test_logarithms_survive_the_file_and_the_snippet(tmp_path):
 
 def test_duplicates_and_a_table_of_two_distinct_rows_survive_the_file(tmp_path):
     X = np.repeat([[0.0, 1.0], [5.0, 2.0]], 6, axis=0)
-    result = vicinal.perceive(X, n_clusters=2, sample=50)
+    result = vicinal.perceive(X, n_clusters=2, sample=50, scaling="none")
     model = PerceptionModel.load(result.save(tmp_path / "model.vicinal"))
     assert_same_as_training(model.assign(X), result)
     np.testing.assert_array_equal(
@@ -111,7 +108,7 @@ def test_new_rows_are_placed_as_perceptual_clustering_predicts():
     rng = np.random.default_rng(0)
     X = X[rng.permutation(len(X))]
     old, new = X[:1733], X[1733:]
-    result = vicinal.perceive(old, n_clusters=2, sample=50)
+    result = vicinal.perceive(old, n_clusters=2, sample=50, scaling="none")
     assert np.count_nonzero(result.labels < 0) > 50
     peer = PerceptualClustering(2, n_neighbors=result.neighborhoods.context, random_state=0).fit(
         old
@@ -135,15 +132,15 @@ def test_probabilities_sum_to_one_and_agree_with_the_clusters(result):
 
 
 def test_nearest_rows_are_those_of_all_distances(result, table):
-    complete = table.dropna()[["height", "width", "depth"]].to_numpy()
+    complete = table.dropna()[["height", "width", "depth"]]
     new = np.array([[0.5, 0.5, 0.5], [8.0, 1.0, 4.0]])
     points = result.data.points
-    scaled = (new - result.data.values.mean(axis=0)) / result.data.values.std(axis=0)
-    scaled = scaled if result.data.scaling == "standard" else new
+    new_rows = pd.DataFrame(new, columns=complete.columns).assign(planet=3.0)
+    placed = result.data.encoder.transform(new_rows)
     assigned = result.model().assign(
         {"width": new[:, 1], "depth": new[:, 2], "height": new[:, 0]}, n_neighbors=4
     )
-    distances = np.linalg.norm(scaled[:, None] - points[None], axis=2)
+    distances = np.linalg.norm(placed[:, None] - points[None], axis=2)
     np.testing.assert_array_equal(assigned.nearest, np.argsort(distances, axis=1)[:, :4])
     np.testing.assert_allclose(assigned.distances, np.sort(distances, axis=1)[:, :4])
     assert assigned.nearest_ids[0, 0] == f"row {assigned.nearest[0, 0]}"
@@ -284,8 +281,8 @@ HOSTILE = {
         "0 bytes instead of",
     ),
     "a newer version": (
-        {"document": lambda d: d.update(format_version=2, vicinal_version="9.1")},
-        "written by vicinal 9.1 in format 2.*upgrade vicinal",
+        {"document": lambda d: d.update(format_version=3, vicinal_version="9.1")},
+        "written by vicinal 9.1 in format 3.*upgrade vicinal",
     ),
     "another format": ({"document": lambda d: d.update(format="zip")}, "does not describe a model"),
     "no JSON": ({"raw": {"model.json": b"[" * 100_000}}, "not a model"),
@@ -303,8 +300,8 @@ HOSTILE = {
         "context_scale is '1'",
     ),
     "a unit of zero": (
-        {"document": lambda d: d["preparation"].update(unit=[0.0, 0.0, 0.0])},
-        "unit of a column is 0",
+        {"document": lambda d: d["preparation"]["encoding"]["codes"][0].update(unit=0.0)},
+        "coordinates of a column contradict",
     ),
     "an integer beyond the largest float": (
         {"document": lambda d: d.update(context_scale=10**400)},
@@ -340,9 +337,9 @@ def test_a_hostile_file_is_an_error_and_runs_nothing(kind, saved):
 
 
 def test_a_file_of_an_older_format_is_an_error(saved, monkeypatch):
-    monkeypatch.setattr("vicinal.report._model_file.FORMAT_VERSION", 2)
+    monkeypatch.setattr("vicinal.report._model_file.FORMAT_VERSION", 3)
     with pytest.raises(
-        InvalidValueError, match=r"in format 1, but this version .* reads format 2;"
+        InvalidValueError, match=r"in format 2, but this version .* reads format 3;"
     ):
         PerceptionModel.load(saved)
 

@@ -85,18 +85,22 @@ def test_a_missing_column_is_an_error(model):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda p: p.update(kind="pickle"), "kind of preparation is 'pickle'"),
-        (lambda p: p["columns"][0].update(kind="code"), "has no kind"),
-        (lambda p: p["columns"][0].update(weight=-1.0), "weights of columns are wrong"),
-        (lambda p: p["columns"].pop(), "contradict each other"),
-        (lambda p: [c["coder"].update(unit="x") for c in p["columns"]], "'x' is not a number"),
-        (lambda p: [c["coder"].update(categories=["a"]) for c in p["columns"]], "contradict"),
+        (lambda e: e["columns"][0].update(kind="code"), "has no kind"),
+        (lambda e: e["codes"].pop(), "not a model"),
+        (lambda e: e["columns"].clear(), "contradict each other"),
+        (lambda e: e["codes"][0].update(unit="x"), "damaged"),
+        (lambda e: e["codes"][0].update(unit=0.0), "contradict each other"),
+        (lambda e: e["codes"][0].update(code="pickle"), "damaged"),
+        (lambda e: e["codes"][1].update(levels=["a"]), "contradict"),
+        (lambda e: e["map"].update(units=[1.0]), "contradict each other"),
+        (lambda e: e["map"]["layout"]["weight"].append(1.0), "contradict each other"),
+        (lambda e: e["map"].update(factors=["x"]), "not a model"),
     ],
 )
 def test_a_changed_preparation_is_an_error(change, message, result, tmp_path):
     from test_model import rewrite
 
     path = result.save(tmp_path / "model.vicinal")
-    rewrite(path, document=lambda document: change(document["preparation"]) and None)
+    rewrite(path, document=lambda document: change(document["preparation"]["encoding"]) and None)
     with pytest.raises(InvalidValueError, match=message):
         PerceptionModel.load(path)

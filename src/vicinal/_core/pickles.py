@@ -12,7 +12,7 @@ from vicinal import __version__
 from vicinal.exceptions import InvalidValueError
 
 # Raise it with every change of the names, the meaning or the classes of what pickled objects hold.
-LAYOUT = 1
+LAYOUT = 2
 # Entry of a pickled state.
 KEY = "vicinal layout"
 

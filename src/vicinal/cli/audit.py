@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from vicinal._core.files import atomic_write
-from vicinal.cli.column_options import column_options, given_column_options, table_column_names
+from vicinal.cli.column_options import (
+    column_options,
+    given_column_options,
+    scaling_of,
+    table_column_names,
+)
 from vicinal.cli.options import (
     add_data,
     add_force,
@@ -97,7 +102,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         Origin(arguments.data.name, command_of(arguments)),
         metric=arguments.metric,
         threshold=arguments.threshold,
-        scaling="standard" if arguments.standardize else "auto",
+        scaling=scaling_of(arguments),
         kinds=kinds,
         weights=weights,
         **run_parameters(arguments),
@@ -126,4 +131,5 @@ def command_of(arguments: argparse.Namespace) -> str:
     words += ["--threshold", str(arguments.threshold)] if arguments.threshold != "auto" else []
     words += given_column_options(arguments)
     words += ["--standardize"] if arguments.standardize else []
+    words += ["--as-is"] if arguments.as_is else []
     return shlex.join([*words, "--seed", str(arguments.seed), "-o", str(arguments.output)])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from vicinal._core.suggestions import suggestion
+from vicinal.cli.columns import is_square
 from vicinal.cli.stdin import STDIN
 from vicinal.exceptions import InvalidValueError
 
@@ -112,84 +113,63 @@ def table_column_names(table: RawTable) -> list[str]:
     return [f"column {j + 1}" for j in range(table.points.shape[1])]
 
 
-def complete_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
-    """The table with points that are complete; encoded if columns are not numeric or have options."""
+def scaling_of(arguments: argparse.Namespace) -> str:
+    """How numbers are scaled; with another metric than the Euclidean one they count as they are."""
+    if arguments.standardize and arguments.as_is:
+        raise InvalidValueError(
+            "--standardize and --as-is contradict each other; remove one of them."
+        )
+    if arguments.standardize:
+        return "standard"
+    other = (getattr(arguments, "metric", None) or "euclidean") != "euclidean"
+    return "none" if arguments.as_is or other else "auto"
+
+
+def encoded_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
+    """The table with points, as `vicinal.TableEncoder` makes them.
+
+    A sparse table stays as it is, and so does a square one whose metric is not decided yet.
+    """
     import numpy as np
 
     from vicinal.tables import TableEncoder
-    from vicinal.tables._completion import complete_numbers, fill_numbers
-    from vicinal.tables._notes import column_notes
+    from vicinal.tables._columns import check_tells_apart, column_notes
     from vicinal.tables._reading import read_columns
 
     names = table_column_names(table)
     kinds, weights = column_options(arguments, names)
-    notes = list(table.notes)
-    jobs = getattr(arguments, "jobs", -1)
     source = "standard input" if arguments.data == STDIN else arguments.data
-    if table.points is not None and not kinds and not weights:
-        if hasattr(table.points, "toarray"):
-            return table
-        points, used = table.points, np.ones(table.points.shape[1], dtype=bool)
-        if points.dtype.kind == "f":
-            filled = fill_numbers(points, table.names or names, jobs)
-            notes += filled.notes
-            used = filled.missing < len(points)
-            if not used.any():
-                raise InvalidValueError(f"{source}: all values are missing; add values.")
-            points = filled.values if used.all() else np.ascontiguousarray(filled.values[:, used])
-
-        def place_numbers(new: RawTable) -> np.ndarray:
-            rows = _same_numbers(new, names, table.names is not None)[:, used]
-            rows = np.where(np.isfinite(rows), rows, np.nan)
-            return complete_numbers(rows, jobs, training=points) if np.isnan(rows).any() else rows
-
-        return table._replace(points=points, notes=notes, place=place_numbers)
-    columns = table.columns
-    if columns is None:
-        columns = dict(zip(names, np.asarray(table.points).T, strict=True))
-    scaling = "standard" if arguments.standardize else "robust"
-    encoder = TableEncoder(kinds, weights=weights, scaling=scaling, n_jobs=jobs)
+    may_be_pairs = getattr(arguments, "metric", "") is None and is_square(table.points)
+    if (hasattr(table.points, "toarray") or may_be_pairs) and not kinds and not weights:
+        return table
+    encoder = TableEncoder(kinds, weights=weights, scaling=scaling_of(arguments))
     try:
-        points = encoder.fit_transform(columns)
+        points = encoder.fit_transform(_columns_of(table, names))
+        check_tells_apart(points, encoder._encoding.columns[0].name)
     except InvalidValueError as error:
         raise InvalidValueError(f"{source}: {error}") from error
 
-    def place_columns(new: RawTable) -> np.ndarray:
-        if new.columns is None:
-            return encoder.transform(
-                dict(zip(names, _same_numbers(new, names, False).T, strict=True))
-            )
+    def place(new: RawTable) -> np.ndarray:
+        if new.columns is None or (table.columns is None and table.names is None):
+            if new.points is None or new.points.shape[1] != len(names):
+                raise InvalidValueError(f"the new rows need {len(names)} columns of numbers.")
+            return encoder.transform(dict(zip(names, np.asarray(new.points).T, strict=True)))
         # As a mapping, so that columns which are not used may be absent.
         return encoder.transform(
             {column.name: column.values for column in read_columns(new.columns)}
         )
 
-    return table._replace(
-        points=points,
-        notes=[
-            *notes,
-            *column_notes(encoder.columns_, len(points)),
-            f"the columns used are encoded as {points.shape[1]} coordinates",
-        ],
-        place=place_columns,
-    )
+    notes = [
+        *table.notes,
+        *column_notes(encoder.columns_, encoder.missing_together_, len(points)),
+        f"the columns used are encoded as {points.shape[1]} coordinates",
+    ]
+    return table._replace(points=points, notes=notes, place=place)
 
 
-def _same_numbers(new: RawTable, names: Sequence[str], by_name: bool) -> np.ndarray:
-    """Numbers of new rows, in the order of the columns of another table."""
-    import numpy as np
-
-    if not by_name or new.columns is None:
-        if new.points is None or new.points.shape[1] != len(names):
-            raise InvalidValueError(f"the new rows need {len(names)} columns of numbers.")
-        return np.asarray(new.points, dtype=np.float64)
-    from vicinal.tables._kinds import read_as
-    from vicinal.tables._reading import read_columns
-
-    by_column = {column.name: column for column in read_columns(new.columns)}
-    for name in names:
-        if name not in by_column:
-            hint = suggestion(name, by_column)
-            raise InvalidValueError(f"the new rows have no column {name!r}{hint}; add it.")
-    numbers = [read_as(by_column[name], "numeric").numbers for name in names]
-    return np.column_stack([np.asarray(column) for column in numbers])
+def _columns_of(table: RawTable, names: Sequence[str]) -> Any:
+    """All columns of a table; those of an array by their numbers."""
+    if table.columns is not None:
+        return table.columns
+    points = table.points.toarray() if hasattr(table.points, "toarray") else table.points
+    return dict(zip(names, points.T, strict=True))

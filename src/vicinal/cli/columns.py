@@ -150,16 +150,12 @@ def _class_hints(frame: Any, names: Collection[str]) -> list[str]:
 def _mixed_table(frame: Any, is_only_column: bool) -> RawTable | None:
     """A table in which some columns are not numbers; None if lines were not split into cells."""
     from vicinal.tables._kinds import guess_kind
-    from vicinal.tables._plain import as_plain_table
     from vicinal.tables._reading import read_columns
 
-    columns = read_columns(frame)
-    if is_only_column and guess_kind(columns[0]).kind not in ("numeric", "date", "boolean"):
+    only = guess_kind(read_columns(frame)[0]).kind if is_only_column else "numeric"
+    if only not in ("numeric", "date", "boolean"):
         return None
-    plain = as_plain_table(columns)
-    if plain is None:
-        return RawTable(None, names=list(frame.columns), columns=frame)
-    return RawTable(plain.values, plain.notes, plain.names, others=plain.others, columns=frame)
+    return RawTable(None, names=list(frame.columns), columns=frame)
 
 
 def _quote_name(name: str, position: int) -> str:
@@ -219,7 +215,7 @@ def row_column(
 
 def is_square(points: Any) -> bool:
     """Whether a table has as many rows as columns."""
-    return points.shape[0] == points.shape[1]
+    return points is not None and points.shape[0] == points.shape[1]
 
 
 def looks_like_distances(points: Any) -> bool:

@@ -58,8 +58,9 @@ def add_to(commands: Any) -> None:
     parser.add_argument(
         "--standardize",
         action="store_true",
-        help="scale columns to mean 0 and standard deviation 1",
+        help="take numbers in standard deviations, all with the same weight",
     )
+    parser.add_argument("--as-is", action="store_true", help="take numbers as they are")
     parser.add_argument(
         "--how",
         choices=("before", "after", "cross"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vicinal._core.tables import RawTable
 from vicinal.cli.column_options import (
     add_column_options,
-    complete_points,
+    encoded_points,
     given_column_options,
 )
 from vicinal.cli.columns import DISTANCES_AS_POINTS, is_square, looks_like_distances
@@ -95,7 +95,12 @@ def add_data(parser: argparse.ArgumentParser, what: str = "table of points") -> 
     parser.add_argument(
         "--standardize",
         action="store_true",
-        help="scale columns to mean 0 and standard deviation 1",
+        help="take numbers in standard deviations, all with the same weight",
+    )
+    parser.add_argument(
+        "--as-is",
+        action="store_true",
+        help="take numbers as they are: coordinates in one unit, embeddings",
     )
     add_column_options(parser)
 
@@ -127,10 +132,7 @@ def read_source(
 def read_data(
     arguments: argparse.Namespace, *, matrix: str | None = None, accept_sparse: bool = False
 ) -> RawTable:
-    """Table of complete points; notes on how it was read go to stderr.
-
-    Missing values are completed from the nearest rows, and columns that are not numbers are encoded, unless
-    the table is a matrix.
+    """Table of points, encoded unless it is a matrix; notes on how it was read go to stderr.
 
     `matrix` is ``"affinity"``, ``"distances"`` or ``"kernel"`` if the table is a square matrix.
     """
@@ -150,21 +152,12 @@ def read_data(
     )
     if table.points is not None and accept_condensed and is_square(table.points):
         check_finite(table.points, arguments.data)
-    encoded = table.points is None or bool(given)
-    if matrix is None:
-        table = complete_points(table, arguments)
-    square_notes = [] if encoded else _matrix_notes(arguments, matrix, table.points)
-    print_notes(arguments.data, [*table.notes, *square_notes])
+    square_notes = [] if table.points is None or given else _matrix_notes(arguments, matrix, table)
     if arguments.standardize and hasattr(table.points, "toarray"):
         raise InvalidValueError("--standardize would make a sparse matrix dense; remove it.")
-    if arguments.standardize and not encoded:
-        from sklearn.preprocessing import StandardScaler
-
-        scaler, place = StandardScaler(), table.place
-        table = table._replace(
-            points=scaler.fit_transform(table.points),
-            place=None if place is None else lambda new: scaler.transform(place(new)),
-        )
+    if matrix is None:
+        table = encoded_points(table, arguments)
+    print_notes(arguments.data, [*table.notes, *square_notes])
     return table
 
 
@@ -200,8 +193,9 @@ def new_rows(path: Path, table: RawTable, id_column: str | None) -> tuple[np.nda
         raise InvalidValueError(f"{path}: {error}") from error
 
 
-def _matrix_notes(arguments: argparse.Namespace, matrix: str | None, points: Any) -> list[str]:
+def _matrix_notes(arguments: argparse.Namespace, matrix: str | None, table: RawTable) -> list[str]:
     """How a square table is interpreted, where it is ambiguous."""
+    points = table.points
     if matrix == "affinity":
         note = "interpreted as a matrix of affinities (larger means closer)"
         if looks_like_distances(points):

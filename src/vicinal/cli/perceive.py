@@ -12,6 +12,7 @@ from vicinal._core.files import atomic_write
 from vicinal.cli.column_options import (
     column_options,
     given_column_options,
+    scaling_of,
     table_column_names,
 )
 from vicinal.cli.columns import DISTANCES_AS_POINTS, looks_like_distances
@@ -34,7 +35,6 @@ from vicinal.cli.output import (
     write_table,
 )
 from vicinal.cli.stdin import STDIN
-from vicinal.exceptions import InvalidValueError
 
 if TYPE_CHECKING:
     from vicinal._core.tables import RawTable
@@ -98,7 +98,6 @@ def add_analysis_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of clusters (default: auto)",
     )
-    parser.add_argument("--as-is", action="store_true", help="do not rescale columns")
     parser.add_argument(
         "--sample",
         type=int,
@@ -142,10 +141,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def check_analysis_options(arguments: argparse.Namespace) -> None:
     """Check the options of the analysis before any work."""
-    if arguments.standardize and arguments.as_is:
-        raise InvalidValueError(
-            "--standardize and --as-is contradict each other; remove one of them."
-        )
+    scaling_of(arguments)
     check_clusters(arguments)
 
 
@@ -167,7 +163,7 @@ def analyse(arguments: argparse.Namespace, command: str, folder: Path | None = N
         n_clusters=arguments.clusters,
         kinds=kinds,
         weights=weights,
-        scaling="standard" if arguments.standardize else "none" if arguments.as_is else "auto",
+        scaling=scaling_of(arguments),
         sample=arguments.sample,
         folder=folder,
         **run_parameters(arguments),
@@ -255,8 +251,8 @@ def _reading(arguments: argparse.Namespace, table: RawTable) -> list[str]:
         call = f"read_table({', '.join([path, *args, *accepted])})"
     lines = ["from pathlib import Path", f"from vicinal.cli.{imports}"]
     given = given_column_options(arguments)
-    if table.points is None or (table.columns is not None and given):
+    if table.columns is not None:
         return [*lines, f"X = {call}.columns"]
-    if table.names is not None and given:
+    if table.names is not None or given:
         return [*lines, f"table = {call}", "X = dict(zip(table.names, table.points.T))"]
     return [*lines, f"X = {call}.points"]

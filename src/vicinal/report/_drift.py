@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vicinal.exceptions import InvalidValueError
-from vicinal.tables._coding import NORMAL_IQR
+from vicinal.tables._codes import NORMAL_IQR
 
 # Quantiles at which two distributions of numbers are compared.
 LEVELS = np.linspace(0.0, 1.0, 41)

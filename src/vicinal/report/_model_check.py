@@ -18,11 +18,7 @@ ARRAY_TYPES = {
     "labels": ("<i8", 1),
     "noise_score": ("<f8", 1),
     "probabilities": ("<f8", 2),
-    "incomplete": ("<i8", 1),
-    "missing": ("|b1", 2),
 }
-# Only in models of tables whose points are not the coordinates of the rows.
-CODED_TYPES = {"coordinates": ("<f8", 2)}
 # Only in models of tables with noise.
 NOISE_TYPES = {
     "contexts": ("<i8", 2),
@@ -36,28 +32,21 @@ def check_model(document: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -
     """Raise an error, a ValueError if possible, unless arrays and description fit together."""
     absent = [name for name in ARRAY_TYPES if name not in arrays]
     _require(not absent, f"the array {absent[:1]} is missing")
-    n_points, d = arrays["points"].shape
-    if "coordinates" in arrays:
-        d = arrays["coordinates"].shape[1]
+    n_points = len(arrays["points"])
     n, n_clusters = len(arrays["labels"]), arrays["probabilities"].shape[1] - 1
     _require(n_points >= 2 and n_clusters >= 1, "there are fewer than two points, or no cluster")
     shapes = {
         "group": (n,),
         "noise_score": (n,),
         "probabilities": (n, n_clusters + 1),
-        "missing": (len(arrays["incomplete"]), d),
     }
     ranges = {
         "group": (0, n_points - 1),
         "labels": (-1, n_clusters - 1),
-        "incomplete": (0, n - 1),
         "noise_score": (0, 1),
         "probabilities": (0, 1 + 1e-9),
         "points": (-LARGEST, LARGEST),
     }
-    if "coordinates" in arrays:
-        shapes["coordinates"] = (n, d)
-        ranges["coordinates"] = ranges["points"]
     _check_arrays(arrays, shapes, ranges)
     _require(len(np.unique(arrays["group"])) == n_points, "some points have no row")
     names = document["preparation"]["names"]

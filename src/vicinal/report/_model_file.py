@@ -19,7 +19,7 @@ from vicinal._core.files import atomic_write
 from vicinal._core.memory import require_memory
 from vicinal.exceptions import InvalidValueError
 
-FORMAT, FORMAT_VERSION = "vicinal model", 1
+FORMAT, FORMAT_VERSION = "vicinal model", 2
 DOCUMENT = "model.json"
 # What reading a damaged archive can raise.
 READ_ERRORS = (

@@ -1,9 +1,9 @@
-"""Preparation of the input table: complete, scaled points."""
+"""Preparation of the input table: points, and what its report shows of the columns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -20,23 +20,20 @@ from vicinal._core.tables import (
     missing_cells,
 )
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.report._column_scaling import (
-    SCALINGS,
-    by_logarithms,
-    choose_scaling,
-    is_extreme,
-    max_abs,
-    scale_columns,
-)
-from vicinal.report._encoded_columns import column_statistics, encode_columns
-from vicinal.tables._completion import fill_numbers
-from vicinal.tables._plain import as_plain_table
+from vicinal.tables import TableEncoder
+from vicinal.tables._codes import YEAR
+from vicinal.tables._columns import check_tells_apart, column_notes
+from vicinal.tables._kinds import TypedColumn, as_words
 from vicinal.tables._reading import column_names, read_columns, split_table
-
-if TYPE_CHECKING:
-    from vicinal.tables import TableEncoder
+from vicinal.tables.encoder import SCALINGS
 
 MIN_ROWS = 10
+STATISTICS = ("mean", "std", "min", "median", "max")
+UNITS = {
+    "auto": "columns made comparable: numbers in robust units, weighted by what other columns say about them",
+    "standard": "columns made comparable: numbers in standard deviations, categories by what others say",
+    "none": "numbers not rescaled; categories by what other columns say",
+}
 
 
 class CleanTable(NamedTuple):
@@ -44,12 +41,12 @@ class CleanTable(NamedTuple):
 
     Attributes
     ----------
-    points : ndarray (n, d)
-        Complete and scaled values, without constant columns; or the encoded rows.
+    points : ndarray (n, c)
+        The encoded rows.
     values : ndarray (n, d)
-        The same before scaling; of a table with an encoder, its numbers and dates (as years).
+        Its numbers and dates (as years), complete.
     names, ids : list of str
-        Names of the columns and of the rows.
+        Names of the columns of ``values``, and of the rows.
     labels : ndarray of str (n,) or None
         Known classes; empty where a row has none.
     label_name : str
@@ -57,29 +54,26 @@ class CleanTable(NamedTuple):
     id_name : str or None
         Name of the column of row names, if they were one.
     columns : list of dict
-        Kind and weight of every column, statistics of numbers before scaling, the number of missing values,
-        whether it is used, and why.
+        Kind and weight of every column, statistics of numbers, the number of missing values, whether it is
+        used, and why.
     n_missing : int
-        Number of missing or infinite values that were completed.
-    scaling : {"none", "standard", "logs", "robust"}
-        Scaling that was applied; "logs" is "standard" with logarithms of columns on a log scale.
+        Number of missing or infinite values.
+    scaling : {"auto", "standard", "none"}
+        Unit of numbers in ``points``.
     why_scaling : str
-        Why it was applied.
+        What this means.
     notes : list of str
-        What was set aside, dropped or replaced.
+        What was set aside, assumed or completed.
     others : mapping of str to ndarray
         Non-numeric columns, used or not.
     images : ndarray (n, height, width) or None
         Grey levels of the rows.
     categories : mapping of str to ndarray of str
-        Columns of categories that are used; empty where a value is missing.
-    encoder : TableEncoder or None
-        What made points of the columns; None for tables of numbers, whose points have one coordinate per
-        column.
-    coordinates : ndarray (n, c) or None
-        Completed coordinates of the columns, if the encoder makes other points of them.
-    missing : ndarray of bool (n, c) or None
-        Coordinates whose values were missing; None if there were none.
+        Columns of categories; empty where a value is missing.
+    encoder : TableEncoder
+        What made points of the columns.
+    missing : ndarray of bool (n, d) or None
+        Which of ``values`` were missing; None if there were none.
     """
 
     points: np.ndarray
@@ -95,27 +89,24 @@ class CleanTable(NamedTuple):
     notes: list[str]
     others: Mapping[str, np.ndarray]
     images: np.ndarray | None
-    categories: Mapping[str, np.ndarray] = {}
-    encoder: TableEncoder | None = None
-    coordinates: np.ndarray | None = None
+    categories: Mapping[str, np.ndarray]
+    encoder: TableEncoder
     missing: np.ndarray | None = None
     id_name: str | None = None
-
-    @property
-    def numbers(self) -> np.ndarray:
-        """One column per name in ``names``, in any unit."""
-        return self.points if self.encoder is None else self.values
-
-    @property
-    def is_missing(self) -> np.ndarray:
-        """Which coordinates of the columns were missing."""
-        rows = self.points if self.coordinates is None else self.coordinates
-        return np.zeros(rows.shape, dtype=bool) if self.missing is None else self.missing
 
     @property
     def n_used(self) -> int:
         """Number of columns that rows are compared by."""
         return sum(bool(column["used"]) for column in self.columns)
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """Values of the columns that have coordinates; NaN or empty where they are missing."""
+        values = (
+            self.values if self.missing is None else np.where(self.missing, np.nan, self.values)
+        )
+        numbers = dict(zip(self.names, values.T, strict=True))
+        return numbers | {name: words.astype(object) for name, words in self.categories.items()}
 
 
 def prepare(
@@ -124,60 +115,108 @@ def prepare(
     *,
     kinds: Mapping[str, Any] | None = None,
     weights: Mapping[str, float] | None = None,
-    n_jobs: int | None = -1,
 ) -> CleanTable:
-    """Complete missing values, drop constant columns, and make columns comparable.
+    """Encode a table of any columns, as `TableEncoder` does.
 
-    Tables of numbers are scaled where ranges are not comparable; all others, and those with given kinds or
-    weights of columns, are encoded. Values are copied once; dropping columns and scaling copy only what they
-    change.
+    Grey levels of images are in one unit, so "auto" takes them as they are.
     """
     check_choice(scaling, "scaling", SCALINGS)
-    if table.points is None or kinds or weights:
-        return _prepare_mixed(table, scaling, kinds, weights, n_jobs)
-    values, images = _values_and_images(table)
-    n, d = values.shape
+    X, images = table.columns, table.images
+    if X is None:
+        values, images = _values_and_images(table)
+        _check_rows(len(values))
+        names = table.names or [f"column {j + 1}" for j in range(values.shape[1])]
+        X = dict(zip(names, values.T, strict=True))
+        if images is not None and scaling == "auto":
+            scaling = "none"
+    encoder = TableEncoder(kinds, weights=weights, scaling=scaling)
+    typed = encoder._fit(X)
+    n = len(typed[0].missing)
     _check_rows(n)
-    names = _numbered(d) if table.names is None else list(table.names)
-    notes = list(table.notes)
-    is_missing = ~np.isfinite(values)
-    values, missing, missing_notes = fill_numbers(values, names, n_jobs)
-    notes += missing_notes
-    columns = column_statistics(values, names, missing)
-    is_used = np.array([column["used"] for column in columns])
-    _note_dropped([column for column in columns if column["missing"] < n], notes)
-    if not is_used.any():
-        raise InvalidValueError(
-            f"all {d} numeric columns are constant or empty, so all rows are equal; "
-            "pass a table whose rows differ."
-        )
-    if not is_used.all():
-        values = np.ascontiguousarray(values[:, is_used])
-    used_names = [name for name, used in zip(names, is_used, strict=True) if used]
-    applied, reason = choose_scaling(values, scaling, images is not None)
-    # Columns without names are coordinates, which have no units of their own.
-    if scaling == "auto" and applied == "standard" and table.names is not None:
-        applied, reason = by_logarithms(values, used_names, reason)
-    if applied == "none" and is_extreme(values):
-        divisor = max_abs(values)
-        notes.append(f"all values were divided by the largest, {divisor:.3g}, to avoid overflow")
+    points = encoder._encoding.points(typed)
+    check_tells_apart(points, typed[0].name)
+    numbers = {
+        own.name: shown_numbers(own.kind, encoder._encoding.values(typed)[own.name])
+        for own in typed
+        if own.numbers is not None
+    }
+    gaps = np.column_stack(
+        [own.missing for own in typed if own.name in numbers] or [np.zeros((n, 0))]
+    )
+    categories = {own.name: shown_words(own) for own in typed if own.words is not None}
+    notes = [*table.notes, *column_notes(encoder.columns_, encoder.missing_together_, n)]
+    values = np.column_stack([*numbers.values()]) if numbers else np.empty((n, 0))
+    columns = _described(encoder, dict(zip(numbers, values.T, strict=True)))
     return CleanTable(
-        points=scale_columns(values, applied),
+        points=points,
         values=values,
-        names=used_names,
+        names=list(numbers),
         ids=row_names(table.ids, n),
         labels=_labels(table.labels, n, notes),
         label_name=table.label_name,
         columns=columns,
-        n_missing=int(missing[missing < n].sum()),
-        scaling=applied,
-        why_scaling=reason,
+        n_missing=sum(column["missing"] for column in columns if column["used"]),
+        scaling=scaling,
+        why_scaling=UNITS[scaling],
         notes=notes,
-        others={name: np.asarray(column) for name, column in table.others.items()},
+        others={name: np.asarray(column) for name, column in table.others.items()}
+        | categories
+        | _unused_texts(X, encoder),
         images=images,
-        missing=is_missing[:, is_used] if missing[is_used].any() else None,
+        categories=categories,
+        encoder=encoder,
+        missing=gaps.astype(bool) if gaps.any() else None,
         id_name=table.id_name,
     )
+
+
+def shown_numbers(kind: str, numbers: np.ndarray) -> np.ndarray:
+    """Numbers, or dates as years."""
+    return numbers if kind == "numeric" else 1970.0 + numbers / YEAR
+
+
+def shown_words(column: TypedColumn) -> np.ndarray:
+    """Categories; empty where they are missing."""
+    assert column.words is not None
+    return np.array(["" if word is None else word for word in column.words.tolist()])
+
+
+def _unused_texts(X: Any, encoder: TableEncoder) -> dict[str, np.ndarray]:
+    """Columns of text that vary but are not compared, such as names."""
+    compared = {column.name for column in encoder._encoding.columns}
+    texts = {
+        column.name: np.array([word or "" for word in as_words(column.values)])
+        for column in read_columns(X)
+        if column.name not in compared and column.values.dtype.kind == "O"
+    }
+    return {name: words for name, words in texts.items() if len(np.unique(words)) > 1}
+
+
+def _described(encoder: TableEncoder, values: Mapping[str, np.ndarray]) -> list[dict[str, Any]]:
+    """What was done with each column, and statistics of its numbers."""
+    return [
+        {
+            "column": column.name,
+            **_statistics(values.get(column.name)),
+            "missing": column.missing,
+            "used": column.used,
+            "kind": column.kind,
+            "weight": column.weight,
+            "reason": column.reason,
+        }
+        for column in encoder.columns_
+    ]
+
+
+def _statistics(values: np.ndarray | None) -> dict[str, float | None]:
+    if values is None:
+        return dict.fromkeys(STATISTICS)
+    # Sums and squares of values near the largest float would overflow.
+    size = float(np.abs(values).max()) or 1.0
+    size = size if not 1e-100 < size < 1e100 else 1.0
+    parts = values / size
+    found = (parts.mean(), parts.std(), parts.min(), np.median(parts), parts.max())
+    return dict(zip(STATISTICS, (float(part * size) for part in found), strict=True))
 
 
 def _check_rows(n: int) -> None:
@@ -185,45 +224,6 @@ def _check_rows(n: int) -> None:
         raise InvalidValueError(
             f"the table has {n} row{'s' if n != 1 else ''}, but at least {MIN_ROWS} are needed; add rows."
         )
-
-
-def _prepare_mixed(
-    table: RawTable, scaling: str, kinds: Any, weights: Any, n_jobs: int | None
-) -> CleanTable:
-    """A table of any columns, encoded."""
-    columns, images = table.columns, table.images
-    if columns is None:
-        values, images = _values_and_images(table)
-        columns = dict(zip(table.names or _numbered(values.shape[1]), values.T, strict=True))
-    encoded = encode_columns(columns, scaling, kinds, weights, n_jobs)
-    is_missing = np.isnan(encoded.encoder._rows)
-    n = len(encoded.points)
-    _check_rows(n)
-    notes = [*table.notes, *encoded.notes]
-    return CleanTable(
-        points=encoded.points,
-        values=encoded.values,
-        names=encoded.names,
-        ids=row_names(table.ids, n),
-        labels=_labels(table.labels, n, notes),
-        label_name=table.label_name,
-        columns=encoded.columns,
-        n_missing=sum(column["missing"] for column in encoded.columns if column["used"]),
-        scaling=encoded.encoder.scaling,
-        why_scaling=encoded.why_scaling,
-        notes=notes,
-        others=encoded.others,
-        images=images,
-        categories=encoded.categories,
-        encoder=encoded.encoder,
-        coordinates=encoded.coordinates,
-        missing=is_missing if is_missing.any() else None,
-        id_name=table.id_name,
-    )
-
-
-def _numbered(d: int) -> list[str]:
-    return [f"column {j + 1}" for j in range(d)]
 
 
 def raw_table(X: Any, labels: Any, ids: Any, images: Any, splits: Any = None) -> RawTable:
@@ -267,14 +267,11 @@ def _array_table(X: Any) -> RawTable:
 
 
 def _frame_table(X: Any) -> RawTable:
-    """Coordinates if all usable columns are numbers; otherwise all columns as they are."""
-    columns = read_columns(X)
-    if not columns:
+    """All columns as they are."""
+    names = [column.name for column in read_columns(X)]
+    if not names:
         raise InvalidValueError("X has no columns besides labels and ids; add columns.")
-    plain = as_plain_table(columns)
-    if plain is None:
-        return RawTable(None, names=[column.name for column in columns], columns=X)
-    return RawTable(plain.values, plain.notes, plain.names, others=plain.others, columns=X)
+    return RawTable(None, names=names, columns=X)
 
 
 def _array_or_none(values: Any) -> np.ndarray | None:
@@ -301,14 +298,6 @@ def _values_and_images(table: RawTable) -> tuple[np.ndarray, np.ndarray | None]:
             "is needed."
         )
     return np.array(values, dtype=np.float64, order="C"), images
-
-
-def _note_dropped(columns: list[dict[str, Any]], notes: list[str]) -> None:
-    dropped = [column["column"] for column in columns if not column["used"]]
-    if dropped:
-        shown = ", ".join(map(repr, dropped[:8])) + (", ..." if len(dropped) > 8 else "")
-        plural = "s" if len(dropped) > 1 else ""
-        notes.append(f"dropped {len(dropped)} constant column{plural}: {shown}")
 
 
 def row_names(ids: np.ndarray | None, n: int) -> list[str]:

@@ -6,9 +6,6 @@ import platform
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from vicinal.report._column_scaling import fit_scaling
 from vicinal.report._steps.clusters import COMMUNITIES, SPECTRAL
 
 if TYPE_CHECKING:
@@ -31,25 +28,8 @@ def snippet(result: Perception) -> str:
     body: list[str] = []
     for line in result.origin.reading or [PLACEHOLDER]:
         (imports.add if line.startswith(("import ", "from ")) else body.append)(line)
-    if data.encoder is not None:
-        imports.add("from vicinal import TableEncoder")
-        body.append(f"X = TableEncoder({_given_parameters(data.encoder)}).fit_transform(X)")
-        return _with_model(result, imports, body)
-    if data.n_missing:
-        imports.add("from vicinal.tables import fill_missing")
-        body.append("X = fill_missing(X)")
-    if any(not column["used"] for column in data.columns):
-        body.append("X = X[:, X.max(axis=0) > X.min(axis=0)]")
-    scaling = fit_scaling(data.values, data.scaling)
-    if (scaling.floor > 0).any():
-        imports.add("import numpy as np")
-        logs = np.flatnonzero(scaling.floor > 0).tolist()
-        body += ["X = np.array(X, dtype=float)", f"X[:, {logs}] = np.log(X[:, {logs}])"]
-    if (scaling.divisor != 1).any():
-        body.append(f"X = X / abs(X).max({'' if data.scaling == 'none' else 'axis=0'})")
-    if data.scaling != "none":
-        imports.add("from sklearn.preprocessing import StandardScaler")
-        body.append("X = StandardScaler().fit_transform(X)")
+    imports.add("from vicinal import TableEncoder")
+    body.append(f"X = TableEncoder({_given_parameters(data.encoder)}).fit_transform(X)")
     return _with_model(result, imports, body)
 
 
@@ -57,7 +37,8 @@ def _given_parameters(encoder: TableEncoder) -> str:
     """Parameters that change the points, as code."""
     given = {"kinds": encoder.kinds, "weights": encoder.weights}
     words = [f"{name}={dict(value)!r}" for name, value in given.items() if value]
-    return ", ".join([*words, f"scaling={encoder.scaling!r}"])
+    words += [f"scaling={encoder.scaling!r}"] if encoder.scaling != "auto" else []
+    return ", ".join(words)
 
 
 def _with_model(result: Perception, imports: set[str], body: list[str]) -> str:

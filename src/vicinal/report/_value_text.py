@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vicinal.tables._coding import DAY, YEAR
+from vicinal.tables._codes import DAY, YEAR
 
 if TYPE_CHECKING:
     from vicinal.report._preprocessing import CleanTable

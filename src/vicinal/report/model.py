@@ -31,9 +31,9 @@ from vicinal.report._drift import (
     profiles_from_json,
     profiles_to_json,
 )
-from vicinal.report._model_check import ARRAY_TYPES, CODED_TYPES, NOISE_TYPES, check_model
+from vicinal.report._model_check import ARRAY_TYPES, NOISE_TYPES, check_model
 from vicinal.report._model_file import READ_ERRORS, read_model, reject, write_model
-from vicinal.report._preparation import given_values, preparation_from_json, preparation_of
+from vicinal.report._preparation import preparation_from_json, preparation_of
 from vicinal.report._preprocessing import row_names
 from vicinal.report.assignment import Assignment
 
@@ -102,8 +102,7 @@ class PerceptionModel(Stamped):
         self.n_clusters = self.probabilities.shape[1] - 1
         self.names: list[str] = document["preparation"]["names"]
         self._preparation = preparation_from_json(document["preparation"])
-        widths = (self._coordinates.shape[1], arrays["points"].shape[1])
-        if widths != (self._preparation.n_coordinates, self._preparation.n_point_coordinates):
+        if arrays["points"].shape[1] != self._preparation.n_coordinates:
             raise InvalidValueError(
                 "the columns and the points have different numbers of coordinates"
             )
@@ -127,7 +126,7 @@ class PerceptionModel(Stamped):
             The model.
         """
         path = Path(path)
-        document, arrays = read_model(path, ARRAY_TYPES | NOISE_TYPES | CODED_TYPES)
+        document, arrays = read_model(path, ARRAY_TYPES | NOISE_TYPES)
         try:
             check_model(document, arrays)
             return cls(document, arrays)
@@ -184,8 +183,7 @@ class PerceptionModel(Stamped):
         n_distinct = len(self._points)
         k = min(check_count(n_neighbors, "n_neighbors"), n_distinct)
         rows, names = self._read(X, ids)
-        completed = self._preparation.complete(rows.coordinates, self._given, n_jobs)
-        points = self._preparation.place(completed)
+        points = rows.points
         _check_reach(points, names)
         search = NeighborSearch(self._points, n_jobs=n_jobs)
         nearest, distances = search.nearest(k, queries=points)
@@ -200,7 +198,7 @@ class PerceptionModel(Stamped):
         best = (probabilities + TIE_WEIGHT * first)[:, :-1].argmax(axis=1)
         labels = np.where(is_noise, -1, best)
         score = score_of(unusual, is_noise)
-        known = self._training_rows(rows.coordinates)
+        known = self._training_rows(points)
         is_known = known >= 0
         labels[is_known] = self.labels[known[is_known]]
         score[is_known] = self.noise_score[known[is_known]]
@@ -254,22 +252,6 @@ class PerceptionModel(Stamped):
     def _points(self) -> np.ndarray:
         return self._arrays["points"]
 
-    @property
-    def _coordinates(self) -> np.ndarray:
-        """Completed coordinates of the training rows."""
-        if "coordinates" in self._arrays:
-            return self._arrays["coordinates"]
-        return self._points[self._arrays["group"]]
-
-    @cached_property
-    def _given(self) -> np.ndarray:
-        """Coordinates of the training rows, NaN where a value is missing."""
-        given = np.array(self._coordinates)
-        given[self._arrays["incomplete"]] = np.where(
-            self._arrays["missing"], np.nan, given[self._arrays["incomplete"]]
-        )
-        return given
-
     def _read(self, X: Any, ids: Any) -> tuple[Any, list[str]]:
         from vicinal.tables._reading import column_names, read_columns
 
@@ -286,14 +268,12 @@ class PerceptionModel(Stamped):
         rows = self._preparation.read(X)
         if isinstance(ids, str):
             rows = rows._replace(notes=[note for note in rows.notes if repr(ids) not in note])
-        return rows, row_names(names, len(rows.coordinates))
+        return rows, row_names(names, len(rows.points))
 
-    def _training_rows(self, given: np.ndarray) -> np.ndarray:
-        """The first training row that each new row equals, missing values included; -1 for none."""
-        first: dict[bytes, int] = {}
-        for i, key in enumerate(_keys(self._given)):
-            first.setdefault(key, i)
-        return np.array([first.get(key, -1) for key in _keys(given)], dtype=np.int64)
+    def _training_rows(self, points: np.ndarray) -> np.ndarray:
+        """The first training row at the point of each new row; -1 for none. Equal rows have equal points."""
+        first = dict(zip(_keys(self._points), self._representative.tolist(), strict=True))
+        return np.array([first.get(key, -1) for key in _keys(points)], dtype=np.int64)
 
     def __repr__(self) -> str:
         noise = int(np.count_nonzero(self.labels < 0))
@@ -313,9 +293,7 @@ def model_of(result: Perception, n_jobs: int | None = -1) -> PerceptionModel:
     points = data.points[representative]
     scales, unusual = fit_unusualness(points, n_jobs)
     clustered = unusual[result.labels[representative] >= 0]
-    missing = data.is_missing
-    incomplete = np.flatnonzero(missing.any(axis=1))
-    profiles = {name: profile_of(values) for name, values in given_values(data).items()}
+    profiles = {name: profile_of(values) for name, values in data.given.items()}
     document = {
         "title": result.origin.title,
         "parameters": result.parameters,
@@ -335,13 +313,9 @@ def model_of(result: Perception, n_jobs: int | None = -1) -> PerceptionModel:
         "labels": result.labels.astype(np.int64),
         "noise_score": result.noise_score,
         "probabilities": clusters.probabilities,
-        "incomplete": incomplete.astype(np.int64),
-        "missing": missing[incomplete],
     }
     if data.id_name is not None:
         document["id_name"] = data.id_name
-    if data.coordinates is not None:
-        arrays["coordinates"] = data.coordinates
     walk = clusters.noise_walk
     if walk is not None:
         arrays |= {name: np.asarray(walk[name]) for name in NOISE_TYPES}
@@ -360,8 +334,8 @@ def _decided(probabilities: np.ndarray, is_noise: np.ndarray) -> np.ndarray:
 
 
 def _keys(rows: np.ndarray) -> list[bytes]:
-    # Adding 0 makes negative zeros positive; all NaN get the same bits.
-    return [row.tobytes() for row in np.where(np.isnan(rows), np.nan, rows + 0.0)]
+    # Adding 0 makes negative zeros positive.
+    return [row.tobytes() for row in rows + 0.0]
 
 
 def _check_reach(points: np.ndarray, names: list[str]) -> None:

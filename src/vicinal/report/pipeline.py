@@ -66,9 +66,9 @@ def perceive(
     Parameters
     ----------
     X : array (n, d), (n, height, width), DataFrame, dict of columns or list of dicts
-        Columns of any kind; those that are not all numbers are compared as `vicinal.TableEncoder` does.
-        Missing and infinite values are completed from the nearest rows; constant columns, row names and free
-        text are not used. The report lists all of this.
+        Columns of any kind, compared as `vicinal.TableEncoder` does; columns of an array have no names. A
+        missing value counts as what the other columns lead to expect; constant columns, row names and free
+        text are not used. The report says in one line per column what was done.
     labels : array (n,) or str, optional
         Known classes, or the name of their column. They are only used to score the clusters.
     ids : array (n,) or str, optional
@@ -78,8 +78,9 @@ def perceive(
     n_clusters : int or "auto", default="auto"
         Number of clusters, not counting noise.
     scaling : {"auto", "none", "standard"}, default="auto"
-        "auto" standardises columns of numbers whose ranges differ by more than a factor of 10, and scales
-        numbers robustly where there are other columns.
+        "auto" takes numbers in robust units, weighted by what other columns say about them; images are taken
+        as they are. "none" takes numbers as they are: use it for coordinates in one unit, such as places or
+        embeddings. "standard" takes them in standard deviations.
     kinds : dict, optional
         Kinds of columns that are guessed otherwise, by name: see `vicinal.TableEncoder`.
     weights : dict, optional
@@ -146,7 +147,8 @@ def perceive_table(
     if isinstance(n_clusters, str):
         check_choice(n_clusters, "n_clusters", ("auto",))
     check_count(sample, "sample", low=50)
-    data = prepare(table, scaling, kinds=kinds, weights=weights, n_jobs=n_jobs)
+    n_threads(n_jobs)
+    data = prepare(table, scaling, kinds=kinds, weights=weights)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."
         n_clusters = check_count(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
@@ -11,49 +11,200 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal._core.callbacks import FitCallbacks
 from vicinal._core.options import check_options
-from vicinal._core.scalar_checks import check_choice, check_count, check_real
+from vicinal._core.parallel import blocks, one_blas_thread
+from vicinal._core.scalar_checks import check_choice, check_real
 from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
-from vicinal.tables._class_model import ClassModel, fit_classes
-from vicinal.tables._coding import Coder, fit_coder
-from vicinal.tables._columns import ignore_constant, no_usable_column, summarize, typed_columns
-from vicinal.tables._completion import Completer, typical_row
-from vicinal.tables._kinds import KINDS, TypedColumn, read_as
-from vicinal.tables._partial import PartialDistance
-from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
-from vicinal.tables._shared import fit_shared_part
-from vicinal.tables._weights import (
-    column_weights,
-    has_structure,
-    modality_strengths,
-    without_unrelated_cycles,
+from vicinal.tables._codes import Code, DateCode, NumberCode, code_from_json, code_to_json, fit_code
+from vicinal.tables._columns import (
+    ColumnSummary,
+    gap_column,
+    ignore_constant,
+    missing_together,
+    no_usable_column,
+    summarize,
+    typed_columns,
 )
+from vicinal.tables._kinds import KINDS, TypedColumn, read_as
+from vicinal.tables._points import ROWS_PER_BLOCK, PointMap, fit_points, map_from_json, rows_to_fit
+from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
 
-SCALINGS = ("robust", "standard", "none")
-METRICS = ("euclidean", "gower")
-CATEGORIES = ("shared", "indicators")
-MISSING = ("neighbors", "typical", "keep")
-# Squares of larger coordinates may overflow.
-MAX_COORDINATE = 1e150
+SCALINGS = ("auto", "standard", "none")
+
+
+class Encoding(NamedTuple):
+    """A fixed map from columns to points.
+
+    Attributes
+    ----------
+    columns : list of TypedColumn
+        Name, kind and form of the columns that have coordinates, without values; then of those that are only
+        read because they are missing together.
+    together : list of tuple of str
+        Sets of columns that are missing in the same rows; each has coordinates too, after the columns.
+    codes : list of Code
+        What makes coordinates of columns and sets.
+    map : PointMap
+        What makes points of coordinates.
+    as_they_are : bool
+        Whether numbers are not rescaled.
+    """
+
+    columns: list[TypedColumn]
+    together: list[tuple[str, ...]]
+    codes: list[Code]
+    map: PointMap
+    as_they_are: bool
+
+    @property
+    def n_coded(self) -> int:
+        """Number of columns that have coordinates."""
+        return len(self.codes) - len(self.together)
+
+    def read(self, raw: Mapping[str, RawColumn]) -> list[TypedColumn]:
+        """Columns of a table by name, read as in `fit`; a column that is absent raises an error."""
+        typed = []
+        for column in self.columns:
+            if column.name not in raw:
+                close = suggestion(column.name, raw)
+                raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
+            own = read_as(raw[column.name], column.kind, column.form, column.levels)
+            typed.append(own._replace(name=column.name))
+        return typed
+
+    def coded(self, typed: Sequence[TypedColumn]) -> np.ndarray:
+        """Coordinates of columns, NaN where a value is missing."""
+        by_name = {column.name: column for column in typed}
+        gaps = (gap_column(names, by_name) for names in self.together)
+        everything = [*typed[: self.n_coded], *gaps]
+        parts = [code.encode(own) for code, own in zip(self.codes, everything, strict=True)]
+        return np.ascontiguousarray(np.hstack(parts))
+
+    def points(self, typed: Sequence[TypedColumn]) -> np.ndarray:
+        """Points of rows."""
+        n = len(typed[0].missing)
+        spans = blocks(n, ROWS_PER_BLOCK) if n else [(0, 0)]
+        return np.concatenate([self._points(_cut(typed, slice(*span))) for span in spans])
+
+    def _points(self, typed: Sequence[TypedColumn]) -> np.ndarray:
+        points = self.map.points(self.coded(typed))
+        if not self.as_they_are:
+            return points
+        # Numbers as they are keep their bits.
+        values, column_of = self.values(typed), self.map.layout.column_of
+        for k, i in enumerate(self.map.numbers.tolist()):
+            code = self.codes[column_of[i]]
+            if isinstance(code, NumberCode):
+                factor = self.map.factors[i] / code.unit
+                points[:, k] = values[typed[column_of[i]].name] * factor
+        return points
+
+    def values(self, typed: Sequence[TypedColumn]) -> dict[str, np.ndarray]:
+        """Numbers and dates of each column; missing ones are what other columns lead to expect."""
+        own = {column.name: column for column in typed if column.numbers is not None}
+        values = {name: np.array(column.numbers) for name, column in own.items()}
+        starts = np.cumsum([0, *(len(code.names) for code in self.codes)])
+        completed = self.map.completed(self.coded(typed)) if _any_missing(own.values()) else None
+        for j, column in enumerate(typed):
+            if column.name not in own or not column.missing.any():
+                continue
+            numbers, known = values[column.name], values[column.name][~column.missing]
+            guess = np.full(len(numbers), np.median(known) if len(known) else 0.0)
+            if j < self.n_coded and completed is not None and len(known):
+                code = self.codes[j]
+                line = code.line if isinstance(code, DateCode) else code
+                assert isinstance(line, NumberCode)
+                guess = np.clip(line.decode(completed[:, starts[j]]), known.min(), known.max())
+            numbers[column.missing] = guess[column.missing]
+        return values
+
+    def to_json(self) -> dict[str, Any]:
+        """The encoding as JSON."""
+        columns = [
+            {
+                "name": column.name,
+                "kind": column.kind,
+                "form": column.form,
+                "levels": None if column.levels is None else list(column.levels),
+            }
+            for column in self.columns
+        ]
+        return {
+            "columns": columns,
+            "together": [list(names) for names in self.together],
+            "codes": [code_to_json(code) for code in self.codes],
+            "map": self.map.to_json(),
+            "as_they_are": self.as_they_are,
+        }
+
+
+def encoding_from_json(state: Mapping[str, Any]) -> Encoding:
+    """The encoding that was described; a wrong description raises an error."""
+    columns = []
+    for record in state["columns"]:
+        form, levels = record["form"], record["levels"]
+        if record["kind"] not in KINDS or not isinstance(form, str | None):
+            raise InvalidValueError(f"the column {record['name']!r} has no kind")
+        levels = None if levels is None else tuple(str(level) for level in levels)
+        columns.append(
+            TypedColumn(str(record["name"]), record["kind"], "", form=form, levels=levels)
+        )
+    names = [column.name for column in columns]
+    together = [tuple(str(name) for name in own) for own in state["together"]]
+    if len(set(names)) < len(names) or not names:
+        raise InvalidValueError("the names of columns contradict each other")
+    if not {name for own in together for name in own} <= set(names):
+        raise InvalidValueError("columns that are missing together are unknown")
+    codes = [code_from_json(own) for own in state["codes"]]
+    if not 0 <= len(codes) - len(together) <= len(columns):
+        raise InvalidValueError("the columns and their codes contradict each other")
+    made = map_from_json(state["map"], [len(code.names) for code in codes])
+    return Encoding(columns, together, codes, made, bool(state["as_they_are"]))
+
+
+def _copies(names: Sequence[str], copy_of: np.ndarray) -> dict[str, list[str]]:
+    """The copies of each column that has some, by name."""
+    same = {
+        name: np.flatnonzero(copy_of == own).tolist()
+        for name, own in zip(names, copy_of, strict=True)
+    }
+    return {
+        name: [names[i] for i in own if names[i] != name]
+        for name, own in same.items()
+        if len(own) > 1
+    }
+
+
+def _any_missing(columns: Iterable[TypedColumn]) -> bool:
+    return any(column.missing.any() for column in columns)
+
+
+def _cut(typed: Sequence[TypedColumn], rows: Any) -> list[TypedColumn]:
+    """Some rows of columns."""
+    return [
+        own._replace(
+            numbers=None if own.numbers is None else own.numbers[rows],
+            words=None if own.words is None else own.words[rows],
+        )
+        for own in typed
+    ]
 
 
 class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     """Rows of a table with columns of any kind as points whose distances compare all columns.
 
-    The squared distance of two rows is a weighted sum over columns. Numbers count by their squared
-    difference, in a robust unit in which two rows differ by 1 on average; ordered categories by the
-    difference of their ranks; two different categories by 1; dates as a number, and as points on circles
-    for the time of day, weekday and month in which they vary and on which another column depends. With
-    ``missing="neighbors"`` every method for points can follow.
+    Use it before any method for points if columns have units of their own, categories, dates or gaps. A
+    column counts by what other columns say about it. Numbers are measured in robust units with logarithmic
+    tails, and weighted by the share of their variance that other columns account for; numbers that form
+    groups by themselves count fully. Categories, yes and no, ordered categories, cycles of dates and numbers
+    with few values count by what the row as a whole leads to expect of them. A column that says nothing about
+    any other, such as a random code, does not count. Equal rows have equal points, and new rows are placed by
+    the same fixed map.
 
     Kinds of columns are guessed from their values: numbers, also as text with currency signs, percent or
     separators; booleans, yes and no; dates; categories. Constant and empty columns, row numbers, names and
-    free text are not used. ``columns_`` says what was decided, and why.
-
-    Columns that are statistically independent of all others, and whose values form no groups, carry no
-    information about groups of rows: they get the weight 0. The weight of the others is their correlation
-    with the latent classes of the rows, or the strength of their own groups.
+    free text are not used. ``columns_`` says in one line per column what was decided, and why.
 
     Parameters
     ----------
@@ -62,38 +213,23 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         list of categories, lowest first, makes a column ordinal. Columns of arrays are called "column 1",
         "column 2" and so on.
     weights : dict, optional
-        Weights of some columns, by name, instead of automatic ones. 0 ignores a column.
-    scaling : {"robust", "standard", "none"}, default="robust"
-        Unit of numbers: from quartiles, from standard deviations, or as they are. "robust" compares positive
-        numbers by their logarithms if these are closer to a normal distribution, as those of amounts of
-        money often are.
-    metric : {"euclidean", "gower"}, default="euclidean"
-        "gower" is the weighted mean of absolute differences in units of the range, of ranks and of
-        mismatches; all weights that are not given are 1. The points then have these as Manhattan distances.
-    categories : {"shared", "indicators"}, default="shared"
-        Coordinates of categories and of numbers with fewer than 20 different values. "shared": what the
-        latent classes of a row, given all of its values, lead to expect. It is continuous, while categories
-        themselves put rows on a lattice whose nodes look like clusters. "indicators": one coordinate per
-        category; the distances of complete points are then those of `distances`. Columns with a given weight,
-        and all columns if one class explains the table best, have indicators anyway.
-    missing : {"neighbors", "typical", "keep"}, default="neighbors"
-        How missing values are completed. "neighbors": from the 10 nearest rows that have the value, the mean
-        of numbers and the most frequent category. "typical": the mean, or the most frequent category.
-        "keep": not at all; they are NaN in the points, and only `distances` and `nearest` accept them.
-        Rows without any value get typical values. Categories that were not seen in `fit` are missing values.
-    n_jobs : int or None, default=-1
-        Number of threads, all cores by default. The result does not depend on it.
+        Weights of some columns, by name, instead of automatic ones: their own values then count, whatever
+        other columns say. A number of weight 1 has variance 1, and so has a yes or no in equal parts. 0
+        ignores a column.
+    scaling : {"auto", "standard", "none"}, default="auto"
+        "standard" and "none" take numbers in standard deviations, or as they are, all of them with weight 1.
+        Use "none" for coordinates in one unit, such as places, images or embeddings.
 
     Attributes
     ----------
     columns_ : list of ColumnSummary
-        Name, kind, reason, use, weight and number of missing values of each column.
+        Name, kind, reason, use, weight and number of missing values of each column; each prints as one line.
+    missing_together_ : list of ColumnSummary
+        Sets of columns that are missing in the same rows. Each counts like one more column, a yes or no.
     kinds_ : dict
         Kind of each column, by name.
     weights_ : dict
         Weight of each column that is used, by name.
-    metric_ : callable
-        Distance of two encoded rows over the columns that both have, scaled up to all columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -106,8 +242,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     >>> encoder = TableEncoder(kinds={"size": ["S", "M", "L"]}).fit(table)
     >>> encoder.kinds_
     {'price': 'numeric', 'size': 'ordinal'}
-    >>> encoder.transform(table).shape
-    (4, 2)
+    >>> len(encoder.transform(table))
+    4
     """
 
     def __init__(
@@ -115,22 +251,14 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         kinds: Mapping[str, Any] | None = None,
         *,
         weights: Mapping[str, float] | None = None,
-        scaling: str = "robust",
-        metric: str = "euclidean",
-        categories: str = "shared",
-        missing: str = "neighbors",
-        n_jobs: int | None = -1,
+        scaling: str = "auto",
     ) -> None:
         self.kinds = kinds
         self.weights = weights
         self.scaling = scaling
-        self.metric = metric
-        self.categories = categories
-        self.missing = missing
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
-        """Learn kinds, scales and weights of the columns.
+        """Learn kinds, units and weights of the columns.
 
         Parameters
         ----------
@@ -144,88 +272,108 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self
             The fitted encoder.
         """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Learn the columns, and encode the rows.
+
+        Parameters
+        ----------
+        X : DataFrame, array, dict of columns or list of dicts
+            A table, as in `fit`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray (n, n_coordinates)
+            Points, the same as those of `transform`.
+        """
+        typed = self._fit(X)
+        return self._encoding.points(typed)
+
+    def _fit(self, X: Any) -> list[TypedColumn]:
+        """Fit; the columns that have coordinates."""
         check_options(self)
         check_choice(self.scaling, "scaling", SCALINGS)
-        check_choice(self.metric, "metric", METRICS)
-        check_choice(self.categories, "categories", CATEGORIES)
-        check_choice(self.missing, "missing", MISSING)
         raw = self._read(X, reset=True)
         names = [column.name for column in raw]
         kinds = check_kinds(self.kinds, names)
         weights = check_weights(self.weights, names)
-        typed = typed_columns(raw, kinds)
         typed = [
             column._replace(kind="ignore", reason="its weight is 0")
             if weights.get(column.name) == 0 and column.kind != "ignore"
-            else column
-            for column in typed
+            else ignore_constant(column)
+            for column in typed_columns(raw, kinds, self.scaling != "auto")
         ]
-        used = [ignore_constant(column) for column in typed]
-        columns = [column for column in used if column.kind != "ignore"]
+        found = {c.name: fit_code(c, self.scaling) for c in typed if c.kind != "ignore"}
+        columns = [column for column in typed if found.get(column.name, (None,))[0] is not None]
+        refused = {name: note for name, (code, note) in found.items() if code is None}
         if not columns:
-            raise InvalidValueError(no_usable_column(used))
-        coders = [fit_coder(column, self.scaling, self.metric) for column in columns]
-        coders = without_unrelated_cycles(columns, coders, weights)
-        self._keep(used, columns, coders, weights)
-        return self
+            shown = [c._replace(reason=refused.get(c.name, c.reason)) for c in typed]
+            raise InvalidValueError(no_usable_column(shown))
+        by_name = {column.name: column for column in columns}
+        sets = {own: gap_column(own, by_name) for own in missing_together(columns)}
+        set_codes = {own: fit_code(column)[0] for own, column in sets.items()}
+        together = [own for own, code in set_codes.items() if code is not None]
+        everything = [*columns, *(sets[own] for own in together)]
+        codes = [code for code, _ in found.values() if code is not None]
+        codes += [code for code in set_codes.values() if code is not None]
+        given = [weights.get(column.name) for column in everything]
+        rows = rows_to_fit(len(columns[0].missing), sum(len(code.names) for code in codes))
+        sample = zip(codes, _cut(everything, rows), strict=True)
+        parts = [code.encode(own) for code, own in sample]
+        with one_blas_thread():
+            fitted = fit_points(np.hstack(parts), codes, given, self.scaling != "auto")
+        kept = fitted.kept.tolist()
+        counted = {c.name for c, keep in zip(everything, kept, strict=True) if keep}
+        together = [own for own in together if sets[own].name in counted]
+        only_read = {name for own in together for name in own} - counted
+        columns = [
+            *(column for column in columns if column.name in counted),
+            *(column for column in columns if column.name in only_read),
+        ]
+        self._encoding = Encoding(
+            [column._replace(numbers=None, words=None) for column in columns],
+            together,
+            [code for code, keep in zip(codes, kept, strict=True) if keep],
+            fitted.map,
+            self.scaling == "none",
+        )
+        coded = [column for column in everything if column.name in counted]
+        notes = {name: note for name, (_, note) in found.items()}
+        copies = _copies([column.name for column in everything], fitted.copy_of)
+        self._summarize(typed, refused, notes, coded, copies)
+        return columns
 
-    def _keep(
+    def _summarize(
         self,
         typed: Sequence[TypedColumn],
-        columns: Sequence[TypedColumn],
-        coders: Sequence[Coder],
-        given: Mapping[str, float],
+        refused: Mapping[str, str],
+        notes: Mapping[str, str],
+        coded: Sequence[TypedColumn],
+        copies: Mapping[str, Sequence[str]],
     ) -> None:
-        """Set the attributes, and encode the rows."""
-        if self.metric == "gower":
-            classes = None
-            weights = np.array([given.get(column.name, 1.0) for column in columns])
-        else:
-            classes, weights = self._weigh(columns, coders, given)
-        kept = np.flatnonzero(weights > 0).tolist()
-        self._columns = [columns[j]._replace(numbers=None, words=None) for j in kept]
-        self._coders = [coders[j] for j in kept]
-        names = [column.name for column in columns]
-        weight_of = dict(zip(names, weights.tolist(), strict=True))
-        compared = {
-            name: (weight_of[name], coder) for name, coder in zip(names, coders, strict=True)
-        }
-        self.columns_ = [summarize(column, *compared.get(column.name, ())) for column in typed]
-        self.kinds_ = {column.name: column.kind for column in typed}
-        self.weights_ = {column.name: weight_of[column.name] for column in self._columns}
-        self.metric_ = PartialDistance(
-            weights[kept],
-            *_positions(self._coders),
-            power=1 if self.metric == "gower" else 2,
-        )
-        self._rows = self._encode([columns[j] for j in kept])
-        self._shared = None
-        if classes is not None and self.categories == "shared":
-            units = np.sqrt(self.metric_.weights)[self.metric_.column_of]
-            as_they_are = np.array([column.name in given for column in self._columns])
-            self._shared = fit_shared_part(
-                classes, self._rows / units, self.metric_.weights, as_they_are
-            )
-        if self.missing == "neighbors":
-            self._completer = Completer(self._rows, self.metric_, self.n_jobs)
+        """Set the attributes that say what was done."""
+        names = [column.name for column in coded]
+        weight_of = dict(zip(names, self._encoding.map.counted.tolist(), strict=True))
+        weight_of |= check_weights(self.weights, [column.name for column in typed])
 
-    def _weigh(
-        self, columns: Sequence[TypedColumn], coders: Sequence[Coder], given: Mapping[str, float]
-    ) -> tuple[ClassModel | None, np.ndarray]:
-        """Latent classes of the rows, and weights of the columns."""
-        modality = modality_strengths(columns, coders)
-        structured = has_structure(columns, coders, modality)
-        structured |= np.array([given.get(column.name, 0.0) > 0 for column in columns])
-        kept = np.flatnonzero(structured).tolist()
-        column_of, nominal = _positions([coders[j] for j in kept])
-        rows = np.hstack([coders[j].encode(columns[j]) for j in kept])
-        _check_reach(rows, column_of, [columns[j].name for j in kept])
-        classes = fit_classes(rows, column_of, nominal)
-        correlations = np.zeros(len(columns))
-        if classes is not None:
-            correlations[kept] = classes.correlations()
-        names = [column.name for column in columns]
-        return classes, column_weights(names, correlations, modality, structured, given)
+        def said(column: TypedColumn) -> ColumnSummary:
+            if column.name in refused or column.kind == "ignore":
+                return summarize(column._replace(reason=refused.get(column.name, column.reason)))
+            weight, same = weight_of.get(column.name, 0.0), copies.get(column.name, ())
+            parts = [notes.get(column.name, "")]
+            parts += [f"counts once together with {', '.join(same)}"] if same else []
+            alone = not weight and not any(weight_of.get(name) for name in same)
+            parts += ["independent of every other column"] if alone else []
+            return summarize(column, weight, parts)
+
+        self.columns_ = [said(column) for column in typed]
+        self.missing_together_ = [said(own) for own in coded[self._encoding.n_coded :]]
+        self.kinds_ = {column.name: column.kind for column in typed}
+        self.weights_ = {column.name: column.weight for column in self.columns_ if column.used}
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode rows.
@@ -233,68 +381,50 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         Parameters
         ----------
         X : DataFrame, array, dict of columns or list of dicts
-            Rows with the columns of `fit`.
+            Rows with the columns of `fit`. Categories that `fit` did not see are missing values.
 
         Returns
         -------
         ndarray (m, n_coordinates)
-            Points; complete unless ``missing="keep"``.
+            Points, without missing values.
         """
-        return self._points_and_coordinates(X)[0]
+        return self._encoding.points(self._typed(X))
 
-    def _points_and_coordinates(self, X: Any) -> tuple[np.ndarray, np.ndarray | None]:
-        """Points, and the completed coordinates of the columns if points are made of them."""
-        rows = self._coded(X)
-        completed = rows
-        if self.missing == "keep":
-            return rows, None
-        if np.isnan(rows).any():
-            if self.missing == "typical":
-                completed = np.where(np.isnan(rows), typical_row(self._rows, self.metric_), rows)
-            else:
-                completed = self._completer.complete(rows)
-        if self._shared is None:
-            return completed, None
-        return self._shared.project(completed), completed
-
-    def distances(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Distances of rows over the columns that both have, scaled up to all columns.
+    def differences(self, X: Any, Y: Any) -> dict[str, np.ndarray]:
+        """How much each column contributes to the squared distance of two rows.
 
         Parameters
         ----------
-        X : DataFrame, array, dict of columns or list of dicts
-            Rows with the columns of `fit`.
-        Y : DataFrame, array, dict of columns or list of dicts, optional
-            Other such rows; the rows of `fit` by default.
+        X, Y : DataFrame, array, dict of columns or list of dicts
+            Two tables of m rows with the columns of `fit`; row i of one is compared with row i of the other.
 
         Returns
         -------
-        ndarray (m, n)
-            Infinite where no column is present in both rows.
+        dict of str to ndarray (m,)
+            One entry per column, and one per set of columns that are missing together. Their sum is the
+            squared distance of the points.
         """
-        points = self._coded(X)
-        return self.metric_.matrix(points, self._rows if Y is None else self._coded(Y))
+        one, other = (
+            self._encoding.map.coordinates(self._encoding.coded(self._typed(T))) for T in (X, Y)
+        )
+        if len(one) != len(other):
+            raise InvalidValueError(
+                f"X has {len(one):,} rows and Y has {len(other):,}, but rows are compared one by one; pass "
+                "as many of both."
+            )
+        return self._by_column((one - other) ** 2)
 
-    def nearest(self, n_neighbors: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """Nearest rows of `fit`, by the distances of `distances`, without a matrix of all pairs.
+    def _by_column(self, squares: np.ndarray) -> dict[str, np.ndarray]:
+        column_of = self._encoding.map.layout.column_of
+        first = np.flatnonzero(np.diff(column_of, prepend=-1))
+        own, expected = np.hsplit(squares, 2)
+        sums = np.add.reduceat(own + expected, first, axis=1)
+        return dict(zip(self._compared(), sums.T, strict=True))
 
-        Parameters
-        ----------
-        n_neighbors : int
-            Number of rows.
-        X : DataFrame, array, dict of columns or list of dicts, optional
-            Rows whose neighbours are wanted; the rows of `fit` by default, which then are neighbours of
-            themselves.
-
-        Returns
-        -------
-        tuple of ndarray (m, n_neighbors)
-            Indices and distances, nearest first.
-        """
-        check_is_fitted(self)
-        k = check_count(n_neighbors, "n_neighbors", high=len(self._rows))
-        points = self._rows if X is None else self._coded(X)
-        return self.metric_.nearest(points, self._rows, k, self.n_jobs)
+    def _compared(self) -> list[str]:
+        """Names of the columns that have coordinates, then of sets that are missing together."""
+        names = [column.name for column in self._encoding.columns[: self._encoding.n_coded]]
+        return names + [own.name for own in self.missing_together_]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the coordinates.
@@ -307,17 +437,19 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         Returns
         -------
         ndarray of str
-            The name of a column, followed by that of a category or a part of a date.
+            Names of numbers, and of categories with a given weight; then "expected 1" and so on, which stand
+            for all discrete columns together.
         """
         check_is_fitted(self)
-        names = [
-            f"{column.name}_{part}" if part else column.name
-            for column, coder in zip(self._columns, self._coders, strict=True)
-            for part in (coder.names or [""])
+        points = self._encoding.map
+        parts = [
+            f"{name} {part}".rstrip()
+            for name, code in zip(self._compared(), self._encoding.codes, strict=True)
+            for part in code.names
         ]
-        if self._shared is not None and self.missing != "keep":
-            names = self._shared.names(names)
-        return np.array(unique_names(names), dtype=object)
+        names = [parts[i] for i in points.numbers.tolist()]
+        names += [f"expected {i + 1}" for i in range(points.n_expected)]
+        return np.array(unique_names(names or ["nothing"]), dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -345,48 +477,10 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             )
         return columns
 
-    def _coded(self, X: Any) -> np.ndarray:
-        """Rows of X, encoded, with NaN where a value is missing."""
-        return self._encode(self._typed(X))
-
     def _typed(self, X: Any) -> list[TypedColumn]:
-        """The columns of X that are used, read as in `fit`."""
+        """The columns of X that have coordinates, read as in `fit`."""
         check_is_fitted(self)
-        by_name = {column.name: column for column in self._read(X, reset=False)}
-        typed = []
-        for column in self._columns:
-            if column.name not in by_name:
-                close = suggestion(column.name, by_name)
-                raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
-            raw = by_name[column.name]
-            typed.append(read_as(raw, column.kind, column.form, column.levels))
-        return typed
-
-    def _encode(self, columns: Sequence[TypedColumn]) -> np.ndarray:
-        total = self.metric_.weights.sum()
-        parts = []
-        for column, coder, weight in zip(columns, self._coders, self.metric_.weights, strict=True):
-            factor = weight / total if self.metric == "gower" else np.sqrt(weight)
-            parts.append(coder.encode(column) * factor)
-        points = np.ascontiguousarray(np.hstack(parts))
-        _check_reach(points, self.metric_.column_of, [column.name for column in columns])
-        return points
-
-
-def _positions(coders: Sequence[Coder]) -> tuple[np.ndarray, np.ndarray]:
-    """Column of each coordinate, and which columns have one coordinate per category."""
-    sizes = [len(coder.names) or 1 for coder in coders]
-    return np.repeat(np.arange(len(sizes)), sizes), np.array([c.is_nominal for c in coders])
-
-
-def _check_reach(rows: np.ndarray, column_of: np.ndarray, names: Sequence[str]) -> None:
-    farthest = np.nanmax(np.abs(rows), axis=0, initial=0.0)
-    if farthest.max() > MAX_COORDINATE:
-        raise InvalidValueError(
-            f"column {names[column_of[farthest.argmax()]]!r} of X contains a number more than "
-            f"{MAX_COORDINATE:g} times as far from the others as they are from each other; correct it, or "
-            "leave it out as None."
-        )
+        return self._encoding.read({column.name: column for column in self._read(X, reset=False)})
 
 
 def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:

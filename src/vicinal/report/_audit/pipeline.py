@@ -65,8 +65,8 @@ def audit(
     threshold : "auto" or float, default="auto"
         Largest distance of a near-duplicate, as for `vicinal.near_duplicates`.
     scaling : {"auto", "none", "standard"}, default="auto"
-        "auto" scales the columns of a DataFrame as `vicinal.perceive` does, but not with cosine distances;
-        arrays, such as embeddings, are used as they are.
+        "auto" compares columns as `vicinal.perceive` does, but takes them as they are with cosine distances.
+        Give "none" for embeddings with Euclidean distances.
     kinds : dict, optional
         Kinds of columns that are guessed otherwise, by name: see `vicinal.TableEncoder`.
     weights : dict, optional
@@ -123,14 +123,12 @@ def audit_table(
 ) -> Audit:
     """`audit` for a table whose ``origin`` is known."""
     check_choice(metric, "metric", METRICS)
-    is_array = table.points is not None and table.names is None and not kinds and not weights
-    reason = None
-    if scaling == "auto" and (metric == "cosine" or is_array):
-        scaling = "none"
-        reason = "cosine compares directions" if metric == "cosine" else "columns without names"
-    data = prepare(table, scaling, kinds=kinds, weights=weights, n_jobs=n_jobs)
-    if reason is not None:
-        data = data._replace(why_scaling=f"not rescaled: {reason}")
+    n_threads(n_jobs)
+    is_direction = scaling != "standard" and metric == "cosine"
+    scaling = "none" if is_direction else scaling
+    data = prepare(table, scaling, kinds=kinds, weights=weights)
+    if is_direction:
+        data = data._replace(why_scaling="not rescaled: cosine compares directions")
     splits = _check_splits(table.splits, len(data.points))
     seed = random_state if isinstance(random_state, int) else seed_from(random_state)
     points = _directions(data) if metric == "cosine" else data.points

@@ -122,7 +122,8 @@ def texts(result: Perception) -> list[dict[str, Any]]:
 
 def columns_by_contrast(result: Perception) -> np.ndarray:
     """Columns sorted by the fraction of their variance between clusters, largest first."""
-    values, labels = result.data.numbers, result.labels
+    values, labels = result.data.values, result.labels
+    values = values / np.maximum(np.abs(values).max(axis=0, initial=0.0), 1e-300)
     known = labels >= 0
     if not values.shape[1]:
         return np.empty(0, dtype=np.int64)

@@ -170,7 +170,8 @@ def match_labels(labels: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 def top_features(data: CleanTable, members: np.ndarray) -> list[dict[str, Any]]:
     """Columns that distinguish some rows: means and categories farthest from overall, as z-scores."""
-    values = data.numbers
+    # In units of the largest, because squares of huge numbers overflow.
+    values = data.values / np.maximum(np.abs(data.values).max(axis=0, initial=0.0), 1e-300)
     std = values.std(axis=0)
     difference = values[members].mean(axis=0) - values.mean(axis=0)
     z_scores = difference / np.where(std > 0, std, 1.0)

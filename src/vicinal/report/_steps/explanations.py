@@ -11,7 +11,7 @@ from vicinal.report._preprocessing import CleanTable
 from vicinal.report._rules import find_rule, rule_features
 from vicinal.report._steps.clusters import Clusters
 from vicinal.report._steps.exemplars import Exemplars
-from vicinal.tables._coding import NORMAL_IQR
+from vicinal.tables._codes import NORMAL_IQR
 
 N_FEATURES, N_SEPARATING, N_REASONS = 3, 2, 2
 N_NOISE_ROWS = 10
