@@ -147,7 +147,6 @@ def perceive_table(
     if isinstance(n_clusters, str):
         check_choice(n_clusters, "n_clusters", ("auto",))
     check_count(sample, "sample", low=50)
-    n_threads(n_jobs)
     data = prepare(table, scaling, kinds=kinds, weights=weights)
     if not isinstance(n_clusters, str):
         remedy = f"There are {len(data.points)} rows."

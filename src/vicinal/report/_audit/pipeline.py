@@ -123,7 +123,6 @@ def audit_table(
 ) -> Audit:
     """`audit` for a table whose ``origin`` is known."""
     check_choice(metric, "metric", METRICS)
-    n_threads(n_jobs)
     is_direction = scaling != "standard" and metric == "cosine"
     scaling = "none" if is_direction else scaling
     data = prepare(table, scaling, kinds=kinds, weights=weights)
