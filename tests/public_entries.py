@@ -102,6 +102,7 @@ TYPICAL: dict[str, Any] = {
     "Graph.from_kneighbors.distances": np.sort(DISTANCES, axis=1)[:, 1:4],
     "graph_score.build": graphs.knn,
     "read_npy.path": f"{FOLDER.name}/points.npy",
+    "TableEncoder.differences.Y": POINTS,
     "stability.estimator": vicinal.SpectralClustering(2, graph_params={"n_neighbors": 3}),
     "stability.parameter": "n_clusters",
     "stability.values": [2, 3],

@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from vicinal._core.array_checks import read_array
-from vicinal._core.scalar_checks import check_choice
 from vicinal._core.sparse import check_indices
 from vicinal._core.suggestions import suggestion
 from vicinal._core.tables import (
@@ -25,7 +24,6 @@ from vicinal.tables._codes import YEAR
 from vicinal.tables._columns import check_tells_apart, column_notes
 from vicinal.tables._kinds import TypedColumn, as_words
 from vicinal.tables._reading import column_names, read_columns, split_table
-from vicinal.tables.encoder import SCALINGS
 
 MIN_ROWS = 10
 STATISTICS = ("mean", "std", "min", "median", "max")
@@ -120,7 +118,6 @@ def prepare(
 
     Grey levels of images are in one unit, so "auto" takes them as they are.
     """
-    check_choice(scaling, "scaling", SCALINGS)
     X, images = table.columns, table.images
     if X is None:
         values, images = _values_and_images(table)

@@ -248,7 +248,8 @@ def _straight_code(known: np.ndarray) -> NumberCode:
     low, q1, center, q3, high = np.quantile(known, [TAILS[0], 0.25, 0.5, 0.75, TAILS[1]])
     unit = max((q3 - q1) / NORMAL_IQR, float(np.clip(known, low, high).std()) / 2)
     unit = unit or float(known.std()) or 1.0
-    unit = max(min(unit * size, np.finfo(np.float64).max / 4), np.finfo(np.float64).tiny * 4)
+    with np.errstate(over="ignore"):
+        unit = np.clip(np.float64(unit) * size, 1e-307, 1e307)
     return NumberCode(float(center * size), float(unit), floor=floor)
 
 

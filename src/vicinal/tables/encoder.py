@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,8 +69,8 @@ class Encoding(NamedTuple):
             if column.name not in raw:
                 close = suggestion(column.name, raw)
                 raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
-            own = read_as(raw[column.name], column.kind, column.form, column.levels)
-            typed.append(own._replace(name=column.name))
+            raw_column = raw[column.name]._replace(name=column.name)
+            typed.append(read_as(raw_column, column.kind, column.form, column.levels))
         return typed
 
     def coded(self, typed: Sequence[TypedColumn]) -> np.ndarray:
@@ -105,7 +105,8 @@ class Encoding(NamedTuple):
         own = {column.name: column for column in typed if column.numbers is not None}
         values = {name: np.array(column.numbers) for name, column in own.items()}
         starts = np.cumsum([0, *(len(code.names) for code in self.codes)])
-        completed = self.map.completed(self.coded(typed)) if _any_missing(own.values()) else None
+        has_gaps = any(column.missing.any() for column in own.values())
+        completed = self.map.completed(self.coded(typed)) if has_gaps else None
         for j, column in enumerate(typed):
             if column.name not in own or not column.missing.any():
                 continue
@@ -174,10 +175,6 @@ def _copies(names: Sequence[str], copy_of: np.ndarray) -> dict[str, list[str]]:
         for name, own in same.items()
         if len(own) > 1
     }
-
-
-def _any_missing(columns: Iterable[TypedColumn]) -> bool:
-    return any(column.missing.any() for column in columns)
 
 
 def _cut(typed: Sequence[TypedColumn], rows: Any) -> list[TypedColumn]:
