@@ -79,7 +79,12 @@ def run_with(n_jobs: int | None, verbose: int) -> Run:
     bar = outer.bar or verbose > 0
     if threads == outer.threads and bar == outer.bar:
         return outer
+    if outer is _DEFAULT:
+        return _plain_run(threads, bar)
     return replace(outer, threads=threads, bar=bar)
+
+
+_plain_run = functools.lru_cache(maxsize=256)(Run)  # making one would dominate short calls
 
 
 def n_threads(n_jobs: int | None = -1) -> int:
