@@ -176,10 +176,7 @@ def _run_of_a_task(run: Run) -> Run:
 
 
 def together(*tasks: Callable[[], Any]) -> list[Any]:
-    """Results of a few tasks that run at once, each with all threads of the run.
-
-    Without threads to spare, they run one after the other.
-    """
+    """Results of a few tasks that run at once, if there are threads, each with all threads of the run."""
     n_workers = min(n_threads(), len(tasks))
     return _at_once(lambda task: task(), tasks, n_workers, lambda: None)
 
