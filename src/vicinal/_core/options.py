@@ -161,10 +161,10 @@ def _entry(
         for position, name in by_position:
             if position < len(args):
                 checks[name](args[position], name)
-        run = run_with(n_jobs_of(args, kwargs), check_verbose(verbose_of(args, kwargs)))
-        if run is RUN.get():
+        n_jobs, verbose = n_jobs_of(args, kwargs), verbose_of(args, kwargs)
+        if n_jobs == -1 and not verbose:  # without the steps below, for short calls
             return limited(*args, **kwargs)
-        token = RUN.set(run)
+        token = RUN.set(run_with(n_jobs, check_verbose(verbose)))
         try:
             return limited(*args, **kwargs)
         finally:
@@ -190,8 +190,7 @@ def _option(
     return lambda args, kwargs: otherwise
 
 
-# The name by which it goes in some packages.
-checked = entry
+checked = entry  # its name in some packages
 
 
 def check_options(estimator: Any) -> None:

@@ -79,7 +79,12 @@ def run_with(n_jobs: int | None, verbose: int) -> Run:
     bar = outer.bar or verbose > 0
     if threads == outer.threads and bar == outer.bar:
         return outer
+    if outer is _DEFAULT:
+        return _plain_run(threads, bar)
     return replace(outer, threads=threads, bar=bar)
+
+
+_plain_run = functools.lru_cache(maxsize=256)(Run)  # making one would dominate short calls
 
 
 def n_threads(n_jobs: int | None = -1) -> int:
@@ -171,10 +176,7 @@ def _run_of_a_task(run: Run) -> Run:
 
 
 def together(*tasks: Callable[[], Any]) -> list[Any]:
-    """Results of a few tasks that run at once, each with all threads of the run.
-
-    Without threads to spare, they run one after the other.
-    """
+    """Results of a few tasks that run at once, if there are threads, each with all threads of the run."""
     n_workers = min(n_threads(), len(tasks))
     return _at_once(lambda task: task(), tasks, n_workers, lambda: None)
 
