@@ -86,14 +86,6 @@ def test_a_study_is_searched_for_row_and_column():
         in_table(page, "k-means", "1201 noise")
 
 
-def test_the_guide_repeats_the_goals_of_the_clusters_benchmark():
-    page = (ROOT / "benchmarks" / "results" / "clusters.md").read_text(encoding="utf-8")
-    guide = (ROOT / "docs" / "guides" / "number-of-clusters.md").read_text(encoding="utf-8")
-    goals = page.split("| goal |")[1].split("\n\n")[0].splitlines()[2:]
-    assert goals
-    assert [line for line in goals if line not in guide] == []
-
-
 def test_the_board_equals_the_results():
     page = (ROOT / "docs" / "board.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

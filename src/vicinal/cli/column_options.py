@@ -133,7 +133,7 @@ def encoded_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
     import numpy as np
 
     from vicinal.tables import TableEncoder
-    from vicinal.tables._columns import check_tells_apart, column_notes
+    from vicinal.tables._columns import column_notes
     from vicinal.tables._reading import read_columns
 
     names = table_column_names(table)
@@ -145,7 +145,6 @@ def encoded_points(table: RawTable, arguments: argparse.Namespace) -> RawTable:
     encoder = TableEncoder(kinds, weights=weights, scaling=scaling_of(arguments))
     try:
         points = encoder.fit_transform(_columns_of(table, names))
-        check_tells_apart(points, encoder._encoding.columns[0].name)
     except InvalidValueError as error:
         raise InvalidValueError(f"{source}: {error}") from error
 

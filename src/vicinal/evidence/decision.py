@@ -90,14 +90,14 @@ def estimate_clusters(X: ArrayLike, *, n_jobs: NJobs = -1) -> ClusterEvidence:
     if len(distinct) < MIN_POINTS:
         return one_cluster(len(points))
     distinct = fit_rescaling(distinct).transform(distinct)
-    return _of_distinct(distinct).of_rows(groups.group)
+    return _of_distinct(distinct, np.bincount(groups.group)).of_rows(groups.group)
 
 
-def _of_distinct(distinct: np.ndarray) -> ClusterEvidence:
-    """The evidence of distinct points, at least `MIN_POINTS`."""
+def _of_distinct(distinct: np.ndarray, counts: np.ndarray) -> ClusterEvidence:
+    """The evidence of distinct points, at least `MIN_POINTS`, each of which stands for so many rows."""
     rows = sample_rows(len(distinct))
     sample = distinct[rows]
-    found = examine(sample)
+    found = examine(sample, counts[rows])
     if len(sample) < len(distinct):
         nearest, reach = nearest_sampled(distinct, sample, N_DENSITY)
     else:
@@ -107,7 +107,7 @@ def _of_distinct(distinct: np.ndarray) -> ClusterEvidence:
     if noise.is_noise.mean() >= MIN_NOISE_TO_REPEAT and len(kept) >= MIN_POINTS:
         # Noise bridges clusters and splits thin ones.
         dimension = found.dimension
-        found = examine(distinct[kept])
+        found = examine(distinct[kept], counts[kept])
         search = NeighborSearch(distinct[kept])
         nearest = search.nearest(1, queries=distinct)[0][:, 0]
         again = _noise(distinct, reach, dimension, found.groups[nearest])
@@ -148,7 +148,7 @@ def _noise(
         rows = np.flatnonzero(log_uniform < noise.log_background)
         rows = rows[sample_rows(len(rows))]
         if len(rows) >= MIN_POINTS:
-            layers = examine(points[rows]).layers
+            layers = examine(points[rows], np.ones(len(rows))).layers
             if any(layer.source in ("gap", "communities") for layer in layers):
                 return no_noise(len(points))
     return noise
@@ -169,11 +169,15 @@ class Examined(NamedTuple):
     distances: np.ndarray
 
 
-def examine(points: np.ndarray) -> Examined:
-    """Divide distinct points by gaps and valleys, or by communities if these are clearer."""
+def examine(points: np.ndarray, counts: np.ndarray) -> Examined:
+    """Divide distinct points by gaps and valleys, or by communities if these are clearer.
+
+    The numbers of equal rows multiply the weights of the graph, but they shorten no distance.
+    """
     indices, distances = _lists(points)
     dimension = intrinsic_dimension(distances, points.shape[1])
-    weights = neighbor_weights(indices, distances, dimension)
+    masses = sparse.diags_array(counts / counts.mean())
+    weights = sparse.csr_array(masses @ neighbor_weights(indices, distances, dimension) @ masses)
     gaps, by_gap = parts_by_gap(points, weights)
     parts = by_gap[-1]
     joined = _connected_parts(points, weights, distances, parts)

@@ -21,7 +21,7 @@ from vicinal._core.tables import (
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
 from vicinal.tables import TableEncoder
 from vicinal.tables._codes import YEAR
-from vicinal.tables._columns import check_tells_apart, column_notes
+from vicinal.tables._columns import column_notes
 from vicinal.tables._kinds import TypedColumn, as_words
 from vicinal.tables._reading import column_names, read_columns, split_table
 
@@ -131,7 +131,6 @@ def prepare(
     n = len(typed[0].missing)
     _check_rows(n)
     points = encoder._encoding.points(typed)
-    check_tells_apart(points, typed[0].name)
     numbers = {
         own.name: shown_numbers(own.kind, encoder._encoding.values(typed)[own.name])
         for own in typed

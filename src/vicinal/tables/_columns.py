@@ -149,15 +149,6 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
 
 
-def check_tells_apart(points: np.ndarray, name: str) -> None:
-    """Raise an error if no column counts, so that all points are equal."""
-    if (points == points[0]).all():
-        raise InvalidValueError(
-            "no column of X says anything about another, so nothing tells rows apart; give a weight to the "
-            f"columns to compare them by, such as {name!r}: weights={{{name!r}: 1}}, or --weight {name}=1."
-        )
-
-
 def no_usable_column(columns: Sequence[TypedColumn]) -> str:
     """Message for a table in which no column can be compared."""
     shown = ", ".join(f"{column.name!r} ({column.reason})" for column in columns[:8])

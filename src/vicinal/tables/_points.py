@@ -206,8 +206,13 @@ def fit_points(
         return Fitted(made, kept, copy_of)
     A = np.where(gap, 0.0, Z * layout.weight)
     relevance = weigh(A, Z, layout.column_of, layout.group, own)
+    is_shared = True
     if not own.all():
         kept = _counting(relevance, own, layout.column_of, given, keep_numbers)
+        is_shared = bool(kept.any())
+        if not is_shared:
+            # No column says anything about another, so each counts by its own values.
+            kept, given = np.ones_like(kept), [1.0] * len(codes)
     of = kept[layout.column_of]
     codes = [code for code, keep in zip(codes, kept.tolist(), strict=True) if keep]
     given = [weight for weight, keep in zip(given, kept.tolist(), strict=True) if keep]
@@ -217,6 +222,8 @@ def fit_points(
     )
     relevance = Relevance(relevance.n_axes, relevance.depends[kept], grouped)
     made = _map(Z[:, of], relevance, layout, codes, given, keep_numbers)
+    if not is_shared:
+        made = made._replace(counted=np.ones(len(codes)))
     return Fitted(made, kept, copy_of)
 
 
@@ -229,7 +236,7 @@ def _counting(
 ) -> np.ndarray:
     """Columns that count: those that depend on another one, form groups, or have a given weight.
 
-    If there is none, all numbers count; without numbers, columns stay and all rows are equal.
+    If there is none, all numbers count.
     """
     d = len(relevance.depends)
     has_numbers = np.bincount(column_of, own, d) > 0
@@ -237,7 +244,7 @@ def _counting(
     counts |= relevance.depends & (has_numbers | (relevance.n_axes > 0))
     counts |= has_numbers if keep_numbers or not counts.any() else False
     counts |= np.array([weight is not None for weight in given])
-    return counts if counts.any() else np.ones(d, dtype=bool)
+    return np.asarray(counts)
 
 
 def _map(
