@@ -192,6 +192,11 @@ QUESTIONS: dict[str, Question] = {
         "new points": attempt(lambda: nearest(4, new)),
         "one row": attempt(lambda: nearest(4, new[:1])),
     },
+    "TableEncoder.nearest": lambda nearest, new: {
+        "all": nearest(4),
+        "new points": attempt(lambda: nearest(4, new)),
+        "one row": attempt(lambda: nearest(4, new[:1])),
+    },
     "TableEncoder.differences": lambda differences, new: attempt(lambda: differences(new, new)),
     "within": lambda within, new: {
         "all": within(2.0),

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from vicinal._core.suggestions import suggestion
 from vicinal.exceptions import InvalidValueError
 from vicinal.tables._constants import MIN_COUNT
 from vicinal.tables._kinds import TypedColumn, decimal_mark, guess_kind, only_levels, read_as
@@ -67,6 +68,18 @@ def _typed_column(column: RawColumn, kind: Any, as_they_are: bool) -> TypedColum
     if isinstance(kind, str):
         return read_as(column, kind)
     return only_levels(read_as(column, "ordinal", levels=kind))
+
+
+def read_again(columns: Sequence[TypedColumn], raw: Mapping[str, RawColumn]) -> list[TypedColumn]:
+    """Columns of a table by name, read as in `fit`; a column that is absent raises an error."""
+    typed = []
+    for column in columns:
+        if column.name not in raw:
+            close = suggestion(column.name, raw)
+            raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
+        raw_column = raw[column.name]._replace(name=column.name)
+        typed.append(read_as(raw_column, column.kind, column.form, column.levels))
+    return typed
 
 
 def ignore_constant(column: TypedColumn) -> TypedColumn:

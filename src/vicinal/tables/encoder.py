@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist, euclidean
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from vicinal._core.callbacks import FitCallbacks
+from vicinal._core.memory import require_memory
 from vicinal._core.options import check_options
 from vicinal._core.parallel import blocks, one_blas_thread
-from vicinal._core.scalar_checks import check_choice, check_real
+from vicinal._core.scalar_checks import check_choice, check_count, check_real
 from vicinal._core.suggestions import listing, suggestion
 from vicinal._core.tables import unique_names
 from vicinal.exceptions import InvalidTypeError, InvalidValueError
+from vicinal.neighbors import NeighborSearch
 from vicinal.tables._codes import Code, DateCode, NumberCode, code_from_json, code_to_json, fit_code
 from vicinal.tables._columns import (
     ColumnSummary,
@@ -23,14 +26,17 @@ from vicinal.tables._columns import (
     ignore_constant,
     missing_together,
     no_usable_column,
+    read_again,
     summarize,
     typed_columns,
 )
-from vicinal.tables._kinds import KINDS, TypedColumn, read_as
+from vicinal.tables._gower import GowerEncoding, fit_gower
+from vicinal.tables._kinds import KINDS, TypedColumn
 from vicinal.tables._points import ROWS_PER_BLOCK, PointMap, fit_points, map_from_json, rows_to_fit
 from vicinal.tables._reading import RawColumn, read_columns, with_distinct_names
 
 SCALINGS = ("auto", "standard", "none")
+METRICS = ("euclidean", "gower")
 
 
 class Encoding(NamedTuple):
@@ -64,14 +70,7 @@ class Encoding(NamedTuple):
 
     def read(self, raw: Mapping[str, RawColumn]) -> list[TypedColumn]:
         """Columns of a table by name, read as in `fit`; a column that is absent raises an error."""
-        typed = []
-        for column in self.columns:
-            if column.name not in raw:
-                close = suggestion(column.name, raw)
-                raise InvalidValueError(f"X has no column {column.name!r}{close}; add it.")
-            raw_column = raw[column.name]._replace(name=column.name)
-            typed.append(read_as(raw_column, column.kind, column.form, column.levels))
-        return typed
+        return read_again(self.columns, raw)
 
     def coded(self, typed: Sequence[TypedColumn]) -> np.ndarray:
         """Coordinates of columns, NaN where a value is missing."""
@@ -216,6 +215,11 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     scaling : {"auto", "standard", "none"}, default="auto"
         "standard" and "none" take numbers in standard deviations, or as they are, all of them with weight 1.
         Use "none" for coordinates in one unit, such as places, images or embeddings.
+    metric : {"euclidean", "gower"}, default="euclidean"
+        "gower" is the weighted mean of absolute differences in units of the range, of ranks and of
+        mismatches, over the columns that both rows have; use it if every column has to count, whatever
+        others say. All weights that are not given are 1. The points then have these as Manhattan distances,
+        with NaN for missing values.
 
     Attributes
     ----------
@@ -227,6 +231,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         Kind of each column, by name.
     weights_ : dict
         Weight of each column that is used, by name.
+    metric_ : callable
+        Distance of two points. Gower's is over the columns that both have, scaled up to all columns.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -249,10 +255,12 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         *,
         weights: Mapping[str, float] | None = None,
         scaling: str = "auto",
+        metric: str = "euclidean",
     ) -> None:
         self.kinds = kinds
         self.weights = weights
         self.scaling = scaling
+        self.metric = metric
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
         """Learn kinds, units and weights of the columns.
@@ -269,7 +277,7 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         self
             The fitted encoder.
         """
-        self._fit(X)
+        self._rows = self._points(self._fit(X))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
@@ -287,13 +295,13 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         ndarray (n, n_coordinates)
             Points, the same as those of `transform`.
         """
-        typed = self._fit(X)
-        return self._encoding.points(typed)
+        return self.fit(X)._rows.copy()
 
     def _fit(self, X: Any) -> list[TypedColumn]:
         """Fit; the columns that have coordinates."""
         check_options(self)
         check_choice(self.scaling, "scaling", SCALINGS)
+        check_choice(self.metric, "metric", METRICS)
         raw = self._read(X, reset=True)
         names = [column.name for column in raw]
         kinds = check_kinds(self.kinds, names)
@@ -304,6 +312,10 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             else ignore_constant(column)
             for column in typed_columns(raw, kinds, self.scaling != "auto")
         ]
+        if self.metric == "gower":
+            return self._fit_gower(typed, weights)
+        self._gower: GowerEncoding | None = None
+        self.metric_: Callable[[np.ndarray, np.ndarray], float] = euclidean
         found = {c.name: fit_code(c, self.scaling) for c in typed if c.kind != "ignore"}
         columns = [column for column in typed if found.get(column.name, (None,))[0] is not None]
         refused = {name: note for name, (code, note) in found.items() if code is None}
@@ -342,6 +354,21 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         notes = {name: note for name, (_, note) in found.items()}
         copies = _copies([column.name for column in everything], fitted.copy_of)
         self._summarize(typed, refused, notes, coded, copies)
+        return columns
+
+    def _fit_gower(
+        self, typed: Sequence[TypedColumn], weights: Mapping[str, float]
+    ) -> list[TypedColumn]:
+        """Fit Gower distances; the columns that they compare."""
+        columns = [column for column in typed if column.kind != "ignore"]
+        if not columns:
+            raise InvalidValueError(no_usable_column(typed))
+        self._gower = fit_gower(columns, weights)
+        self.metric_ = self._gower.distance
+        self.weights_ = {column.name: weights.get(column.name, 1.0) for column in columns}
+        self.columns_ = [summarize(column, self.weights_.get(column.name)) for column in typed]
+        self.missing_together_: list[ColumnSummary] = []
+        self.kinds_ = {column.name: column.kind for column in typed}
         return columns
 
     def _summarize(
@@ -383,9 +410,55 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
         Returns
         -------
         ndarray (m, n_coordinates)
-            Points, without missing values.
+            Points, without missing values unless ``metric="gower"``.
         """
-        return self._encoding.points(self._typed(X))
+        return self._points(self._typed(X))
+
+    def distances(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Distances of rows, by `metric`.
+
+        Parameters
+        ----------
+        X : DataFrame, array, dict of columns or list of dicts
+            Rows with the columns of `fit`.
+        Y : DataFrame, array, dict of columns or list of dicts, optional
+            Other such rows; the rows of `fit` by default.
+
+        Returns
+        -------
+        ndarray (m, n)
+            Gower distances are infinite where no column is present in both rows.
+        """
+        points = self._points(self._typed(X))
+        others = self._rows if Y is None else self._points(self._typed(Y))
+        if self._gower is not None:
+            return self._gower.distance.matrix(points, others)
+        what = f"the distances of {len(points):,} and {len(others):,} rows"
+        require_memory(8.0 * len(points) * len(others), what, "Use nearest, or pass fewer rows.")
+        return cdist(points, others)
+
+    def nearest(self, n_neighbors: int, X: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest rows of `fit`, by the distances of `distances`, without a matrix of all pairs.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            Number of rows.
+        X : DataFrame, array, dict of columns or list of dicts, optional
+            Rows whose neighbours are wanted; the rows of `fit` by default, which then are neighbours of
+            themselves.
+
+        Returns
+        -------
+        tuple of ndarray (m, n_neighbors)
+            Indices and distances, nearest first.
+        """
+        check_is_fitted(self)
+        k = check_count(n_neighbors, "n_neighbors", high=len(self._rows))
+        points = self._rows if X is None else self._points(self._typed(X))
+        if self._gower is not None:
+            return self._gower.distance.nearest(points, self._rows, k)
+        return NeighborSearch(self._rows).nearest(k, queries=points)
 
     def differences(self, X: Any, Y: Any) -> dict[str, np.ndarray]:
         """How much each column contributes to the squared distance of two rows.
@@ -401,6 +474,10 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             One entry per column, and one per set of columns that are missing together. Their sum is the
             squared distance of the points.
         """
+        if self.metric == "gower":
+            raise InvalidValueError(
+                "metric='gower', but differences are parts of a squared distance; use metric='euclidean'."
+            )
         one, other = (
             self._encoding.map.coordinates(self._encoding.coded(self._typed(T))) for T in (X, Y)
         )
@@ -438,6 +515,8 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
             for all discrete columns together.
         """
         check_is_fitted(self)
+        if self._gower is not None:
+            return np.array(unique_names(self._gower.names), dtype=object)
         points = self._encoding.map
         parts = [
             f"{name} {part}".rstrip()
@@ -477,7 +556,11 @@ class TableEncoder(TransformerMixin, FitCallbacks, BaseEstimator):
     def _typed(self, X: Any) -> list[TypedColumn]:
         """The columns of X that have coordinates, read as in `fit`."""
         check_is_fitted(self)
-        return self._encoding.read({column.name: column for column in self._read(X, reset=False)})
+        raw = {column.name: column for column in self._read(X, reset=False)}
+        return read_again((self._gower or self._encoding).columns, raw)
+
+    def _points(self, typed: Sequence[TypedColumn]) -> np.ndarray:
+        return (self._gower or self._encoding).points(typed)
 
 
 def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Any]:

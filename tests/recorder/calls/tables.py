@@ -61,6 +61,7 @@ CALLS = [
         fit(vicinal.TableEncoder, X, **options)
         for X in (mixed, inputs.holes)
         for options in (
+            {"metric": "gower"},
             {"scaling": "standard"},
             {"scaling": "none"},
         )
