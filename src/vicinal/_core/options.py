@@ -162,7 +162,7 @@ def _entry(
             if position < len(args):
                 checks[name](args[position], name)
         n_jobs, verbose = n_jobs_of(args, kwargs), verbose_of(args, kwargs)
-        if n_jobs == -1 and not verbose:  # without the steps below, for short calls
+        if _is_int(n_jobs, -1) and _is_int(verbose, 0):  # without the steps below, for short calls
             return limited(*args, **kwargs)
         token = RUN.set(run_with(n_jobs, check_verbose(verbose)))
         try:
@@ -171,6 +171,11 @@ def _entry(
             RUN.reset(token)
 
     return call
+
+
+def _is_int(value: object, number: int) -> bool:
+    """Whether a value is this number; an array is not, whatever it holds."""
+    return type(value) is int and value == number
 
 
 def _option(
