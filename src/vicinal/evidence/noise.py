@@ -168,18 +168,18 @@ def choose_mixture(
         fraction = mixture.noise.fraction * float(sizes[is_surrounded].sum() / sizes.sum())
         if not 0.0 < fraction <= MAX_NOISE:
             continue
-        rival = alone
+        # Level, fraction, and the width unless it is only the sampling error.
+        n_parameters = 3 if mixture.noise.width > error else 2
+        likelihood = mixture.log_likelihood - 0.5 * n_parameters * float(np.log(sizes.sum()))
+        gain = likelihood - alone.log_likelihood
+        if gain <= max(MIN_GAIN, MIN_GAIN_PER_POINT * fraction * float(sizes.sum()), largest):
+            continue
         if fraction > MAX_UNTESTED:
             heavy = heavy or fit_mixture(values, labels, error, HEAVY_TAIL, has_noise=False)
             assert heavy is not None
-            rival = heavy
-        # Level, fraction, and the width unless it is only the sampling error.
-        n_parameters = 3 if mixture.noise.width > error else 2
-        gain = mixture.log_likelihood - rival.log_likelihood
-        gain -= 0.5 * n_parameters * float(np.log(sizes.sum()))
-        needed = max(MIN_GAIN, MIN_GAIN_PER_POINT * fraction * float(sizes.sum()))
-        if gain > max(needed, largest):
-            best, largest = mixture, gain
+            if likelihood - heavy.log_likelihood <= MIN_GAIN:
+                continue
+        best, largest = mixture, gain
     return best, largest
 
 
