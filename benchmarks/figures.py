@@ -19,8 +19,6 @@ from benchmarks.report import RESULTS
 
 ROOT = RESULTS.parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-# It repeats the goals of the clusters benchmark.
-GUIDE = ROOT / "docs" / "guides" / "number-of-clusters.md"
 NUMBER = r"(\d[\d,]*(?:\.\d+)?)"
 MARKED = re.compile(NUMBER + r"((?: (?:s|MiB|GiB|GB|minutes|%))?\**<!-- figure: (.+?) -->)")
 # Data sets that were used to design the choice of t.
@@ -35,17 +33,10 @@ def run(only: str | None, quick: bool) -> None:
         if only and only not in name:
             continue
         updated = MARKED.sub(_refresh, text)
-        if page == GUIDE:
-            updated = updated.replace(goals(updated), goals((RESULTS / "clusters.md").read_text()))
         if updated != text:
             print(f"{name} differs from the results")
             if not quick:
                 page.write_text(updated, encoding="utf-8")
-
-
-def goals(text: str) -> str:
-    """The table of goals and what was measured, without its header."""
-    return text.split("| goal |")[1].partition("\n\n")[0].split("\n", 2)[2]
 
 
 def _refresh(match: re.Match[str]) -> str:
