@@ -102,7 +102,7 @@ class SpectralClustering(
         Leading eigenvalues of the normalised affinity, descending.
     eigengaps_ : ndarray
         With "auto", entry k - 1 is the evidence for k clusters; the first entry is the threshold for the
-        others (see `vicinal.cluster._eigengap`). For more than 15,000 points, it is that of a sample.
+        others (see `vicinal.evidence.gaps`). For more than 10,000 points, it is that of a sample.
     n_clusters_candidates_ : list of (int, float)
         With "auto" on points, candidate numbers of clusters with their scores: first ``n_clusters_``, then
         the others, the best first. A score above 1 is significant. A number that only the eigengap proposed

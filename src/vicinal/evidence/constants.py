@@ -2,7 +2,7 @@
 
 derived: follows from a formula that its comment names. conventional: the usual choice, not tuned.
 null: measured on generated sets of one cluster (`python -m benchmarks evidence`: structureless, curves).
-chosen: the best sum over the development sets of that benchmark; no number was chosen by one set.
+chosen: by sums over development sets. That communities may decide by score was also seen on wine.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ CHANCE_DEPTH = 0.3
 # chosen: standard errors by which a valley is deeper than chance, in compact sets and on curves, where the
 # sparsest of many cross-sections is found.
 MIN_VALLEY, MIN_VALLEY_ON_CURVES = 2.5, 3.0
-# derived: length of the longest path relative to a square with as many neighbourhoods: that of a square, and
-# of a rectangle four times as long as wide.
+# chosen: length of the longest path relative to a square with as many neighbourhoods, of compact sets and
+# of curves.
 COMPACT, CURVE = 1.3, 2.0
 # chosen: groups without half of this much of a valley merge by the strength of their link.
 FREE_VALLEY = 1.5
@@ -48,14 +48,14 @@ MIN_STEPS, MAX_STEPS = 32, 128
 # --- Communities -----------------------------------------------------------------------------------------
 # conventional: neighbours of the graphs whose communities are compared.
 COMMUNITY_SCALES = (5, 10, 15)
-# null: modularity in excess of that of one cluster; 0.03 would be exceeded by 8 % of structureless sets more.
+# chosen: modularity in excess of that of one cluster.
 MIN_EXCESS = 0.05
 
 # --- Noise -----------------------------------------------------------------------------------------------
 # derived: numbers of neighbours, and the standard deviation of the mean log volume of the balls that reach
 # them in a region of constant density.
 SAMPLING_ERRORS = {8: 0.492, 5: 0.618}
-# conventional: log odds of 20 to 1; and null: so much for each point of noise, because a large background
+# conventional: log odds of 20 to 1; and chosen: so much for each point of noise, because a large background
 # that gains little describes the edges of clusters.
 MIN_GAIN, MIN_GAIN_PER_POINT = 3.0, 0.1
 # null: scale of the exponential tail of a cluster; 1 for a normal one, 0.4 to 0.85 if neighbours estimate it.
