@@ -64,9 +64,9 @@ class PerceptualClustering(
         Number (int) or fraction (float in [0, 1)) of points labelled -1: those nearest to the origin. It may
         be slightly fewer so that duplicates keep the same label. "auto" labels points whose density is too
         low for their cluster, if a mixture of clusters and background noise is clearly more likely than
-        clusters alone, and single points that are too sparse for any cluster. For digraphs without points,
-        and if densities show no noise around curves and surfaces, it splits the norms if their distribution
-        is clearly bimodal, also without the nodes in no context.
+        clusters alone, and single points that are too sparse for any cluster. For digraphs without points
+        it splits the norms if their distribution is clearly bimodal, also without the nodes that are in no
+        context.
     min_cluster_size : int, optional
         Smaller clusters are dissolved, the smallest first: their points get the next best cluster, and there
         are fewer clusters.
@@ -101,8 +101,8 @@ class PerceptualClustering(
     Attributes
     ----------
     labels_ : ndarray of int of shape (n,)
-        Cluster of each point, numbered by first occurrence; -1 for noise. With "auto", communities are
-        compared with the clusters by eigenvectors, as in `SpectralClustering`.
+        Cluster of each point, numbered by first occurrence; -1 for noise. With "auto", clusters of the
+        evidence are compared with those by eigenvectors, as in `SpectralClustering`.
     n_clusters_ : int
         Number of clusters.
     noise_score_ : ndarray of shape (n,)

@@ -47,9 +47,9 @@ class SpectralClustering(
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number of clusters. "auto" combines the largest eigengap with a test of the densities and
-        communities of the points against a null model of one cluster
-        (`vicinal.cluster.estimate_clusters`), and may give 1. All pairs of Euclidean distances give the
+        Number of clusters. "auto" is the answer of `vicinal.cluster.estimate_clusters`, which looks
+        for a gap of the neighbour graph, valleys of the density and communities that one cluster
+        does not have, and may give 1. All pairs of Euclidean distances give the
         answer of their points. For graphs without points, other metrics, and fewer than 40 distinct points
         it uses the eigengap alone, see ``evidence_left_out_``. Path similarities need a number, because
         their kernel is too wide for an eigengap.
@@ -94,8 +94,8 @@ class SpectralClustering(
     Attributes
     ----------
     labels_ : ndarray of int of shape (n,)
-        Cluster of each point, numbered by first occurrence. If "auto" chose communities, these are compared
-        with the clusters by eigenvectors, and the labels are those with the larger modularity in the graph.
+        Cluster of each point, numbered by first occurrence. With "auto" on points, clusters by eigenvectors
+        are compared with those of the evidence, and the labels have the larger modularity in the graph.
     n_clusters_ : int
         Number of clusters.
     eigenvalues_ : ndarray
